@@ -1,0 +1,104 @@
+/**
+ * What differs from kind to kind, beside the kind's types: a small strategy that the generic registry of the API server reads.
+ *
+ * The life of a write, and who does what:
+ *   decode → `defaults` → admission → `create.prepare` / `update.prepare` → generic metadata rules → `validate` → `warnings` → encode.
+ * All functions are pure over their arguments. `prepare` and `defaults` change the object they are given; everything else reads.
+ */
+import type { FieldError } from "../apimachinery/field-error.ts";
+import type { KubeObject, GroupVersionKind } from "../apimachinery/object.ts";
+import type { UserInfo } from "../apimachinery/request.ts";
+import type { NameRule } from "../apimachinery/names.ts";
+
+/** What a rule may know beside the object itself. */
+export interface RuleContext {
+  readonly nowMs: number;
+  readonly user: UserInfo;
+  /** Namespace of the request; empty for cluster-scoped kinds. */
+  readonly namespace: string;
+  /** Main resource: empty; else `status`, `scale`, `resize`, … */
+  readonly subresource: string;
+  readonly isDryRun: boolean;
+  /** Whether a feature gate is on. */
+  isEnabled(gate: string): boolean;
+  /** Another object as the API server's cache has it, or undefined. `resource` is `group/resource` (`/nodes`, `apps/deployments`). */
+  find(resource: string, namespace: string, name: string): KubeObject | undefined;
+  /** All objects of a resource in a namespace (`""`: everywhere). */
+  findAll(resource: string, namespace: string): readonly KubeObject[];
+  /** A random v4 UUID, from the server's source of ids. */
+  newUid(): string;
+  /** The server's own settings that rules depend on. */
+  readonly settings: RuleSettings;
+}
+
+export interface RuleSettings {
+  readonly allowPrivileged: boolean;
+  readonly serviceCidrs: readonly string[];
+  readonly nodePortRange: { readonly first: number; readonly last: number };
+}
+
+/**
+ * How `metadata.generation` moves.
+ * - `none`: the server does not manage it; what the client sent is stored
+ * - `spec`: 1 at creation, one more when anything but metadata and status changes
+ * - a function: 1 at creation, one more when it says so
+ */
+export type GenerationRule<T> = "none" | "spec" | ((object: T, old: T) => boolean);
+
+export interface CreateRules<T> {
+  /** Resets what a client may not set (status), fills what the server decides. */
+  prepare?(object: T, context: RuleContext): void;
+  validate?(object: T, context: RuleContext): FieldError[];
+  warnings?(object: T, context: RuleContext): string[];
+}
+
+export interface UpdateRules<T> {
+  /** Restores what this path may not change from `old`. */
+  prepare?(object: T, old: T, context: RuleContext): void;
+  validate?(object: T, old: T, context: RuleContext): FieldError[];
+  warnings?(object: T, old: T, context: RuleContext): string[];
+  /** Fields this path resets, as field paths (`status`, `metadata.labels`): server-side apply does not let its callers own them. */
+  readonly resetFields?: readonly string[];
+}
+
+export interface DeleteRules<T> {
+  /** What DELETE answers once the object is gone. Default `status`. */
+  readonly answer?: "object" | "status";
+  /** Seconds of grace that a deletion gets, given what was asked for; undefined: the kind has no graceful deletion. */
+  gracePeriodSeconds?(object: T, requestedSeconds: number | undefined): number;
+  /** What happens to dependents when the request does not say. Default `background`. */
+  defaultPropagation?: "background" | "orphan";
+  /** Refuses or warns before a deletion; warnings are returned. */
+  check?(object: T, context: RuleContext): { readonly errors?: readonly FieldError[]; readonly warnings?: readonly string[] };
+  /** Events ignore the propagation policy and are deleted at once. */
+  readonly ignoresPropagation?: boolean;
+}
+
+export interface KindStrategy<T extends KubeObject = any> {
+  /** The kind that this strategy is for. All served versions of a kind share it; it sees objects in the version named here. */
+  readonly gvk: GroupVersionKind;
+  /** Rule for `metadata.name`, and for `generateName` when the second argument is true. */
+  readonly nameRule: NameRule;
+  readonly generation: GenerationRule<T>;
+  /** Go's defaulting functions, idempotent, called on every decoded object and on values read from storage. */
+  defaults?(object: T): void;
+  readonly create: CreateRules<T>;
+  readonly update: UpdateRules<T> & {
+    /** A PUT of a missing name creates it. Default false. */
+    readonly allowsCreate?: boolean;
+    /** A PUT may leave out the resourceVersion. Default true. */
+    readonly allowsUnconditional?: boolean;
+  };
+  /** Rules of `/status`; absent: the kind has no status subresource. `keepsMetadata`: whether labels and annotations may change there. */
+  readonly status?: UpdateRules<T>;
+  /** Rules of further subresources that update the whole object: `resize`, `ephemeralcontainers`, `approval`, `finalize`. */
+  readonly subresources?: Readonly<Record<string, UpdateRules<T>>>;
+  readonly delete?: DeleteRules<T>;
+  /** Field labels beside metadata.name and metadata.namespace, with this object's values. The keys are the same for every object. */
+  selectableFields?(object: T): Readonly<Record<string, string>>;
+}
+
+/** Identity, with the types checked: `export const deployments = defineKind<Deployment>({…})`. */
+export function defineKind<T extends KubeObject>(strategy: KindStrategy<T>): KindStrategy<T> {
+  return strategy;
+}

@@ -1,0 +1,84 @@
+/** JSON values as the API machinery holds them. */
+
+/**
+ * A number whose text must survive: an integer above 2^53, or `1.0` in a custom resource. Made by `JSON.rawJSON`, printed by
+ * `JSON.stringify` as it was written.
+ */
+export interface RawNumber {
+  readonly rawJSON: string;
+}
+
+export type JsonScalar = string | number | boolean | null | RawNumber;
+export type JsonValue = JsonScalar | JsonValue[] | JsonObject;
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+
+export type DeepReadonly<T> = T extends (infer Item)[] ? readonly DeepReadonly<Item>[] : T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;
+
+const json = JSON as typeof JSON & { rawJSON(text: string): RawNumber; isRawJSON(value: unknown): value is RawNumber };
+
+export function rawNumber(text: string): RawNumber {
+  return json.rawJSON(text);
+}
+
+export function isRawNumber(value: unknown): value is RawNumber {
+  return typeof value === "object" && value !== null && json.isRawJSON(value);
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
+}
+
+/** Sets a member whatever its name is (`__proto__` too). */
+export function setMember(object: JsonObject, key: string, value: JsonValue): void {
+  if (key === "__proto__") Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  else object[key] = value;
+}
+
+/** A copy that shares nothing mutable. Does not recurse: hostile depth is legal in custom resources. */
+export function deepCopy<T>(value: T): T {
+  if (typeof value !== "object" || value === null || isRawNumber(value)) return value;
+  const root = emptyLike(value);
+  const pending: [source: object, target: object][] = [[value, root]];
+  for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
+    const [source, target] = pair;
+    for (const key of Object.keys(source)) {
+      const member = (source as JsonObject)[key]!;
+      if (typeof member !== "object" || member === null || isRawNumber(member)) {
+        setMember(target as JsonObject, key, member);
+        continue;
+      }
+      const copy = emptyLike(member);
+      setMember(target as JsonObject, key, copy as JsonValue);
+      pending.push([member, copy]);
+    }
+  }
+  return root as T;
+}
+
+function emptyLike(value: object): object {
+  return Array.isArray(value) ? [] : {};
+}
+
+/** Semantic equality of two JSON values; the order of members does not count. Does not recurse. */
+export function deepEqual(left: unknown, right: unknown): boolean {
+  const pending: [unknown, unknown][] = [[left, right]];
+  for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
+    const [a, b] = pair;
+    if (a === b) continue;
+    if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+    if (isRawNumber(a) || isRawNumber(b)) {
+      if (!isRawNumber(a) || !isRawNumber(b) || a.rawJSON !== b.rawJSON) return false;
+      continue;
+    }
+    if (Array.isArray(a) !== Array.isArray(b)) return false;
+    const keys = Object.keys(a);
+    if (keys.length !== Object.keys(b).length) return false;
+    for (const key of keys) {
+      if (!Object.hasOwn(b, key)) return false;
+      pending.push([(a as JsonObject)[key], (b as JsonObject)[key]]);
+    }
+  }
+  return true;
+}

@@ -1,0 +1,48 @@
+/** Randomness as an option: the machine's in production, a seeded sequence in tests. */
+import { randomFillSync } from "node:crypto";
+
+export interface Random {
+  /** `count` random bytes. */
+  bytes(count: number): Uint8Array;
+  /** An integer in [0, bound). `bound` is at most 2^31. */
+  integer(bound: number): number;
+  /** A number in [0, 1). */
+  fraction(): number;
+}
+
+/** Cryptographic randomness. */
+export function systemRandom(): Random {
+  const bytes = (count: number) => randomFillSync(new Uint8Array(count));
+  return fromWords(bytes, () => new DataView(bytes(4).buffer).getUint32(0));
+}
+
+/** A repeatable sequence (xoshiro128**, seeded by splitmix32). Not for secrets. */
+export function seededRandom(seed: number): Random {
+  let mix = seed >>> 0;
+  const next = () => {
+    mix = (mix + 0x9e3779b9) >>> 0;
+    let z = mix;
+    z = Math.imul(z ^ (z >>> 16), 0x85ebca6b);
+    z = Math.imul(z ^ (z >>> 13), 0xc2b2ae35);
+    return (z ^ (z >>> 16)) >>> 0;
+  };
+  let [a, b, c, d] = [next(), next(), next(), next()];
+  const rotate = (value: number, by: number) => ((value << by) | (value >>> (32 - by))) >>> 0;
+  const word = () => {
+    const result = Math.imul(rotate(Math.imul(b, 5) >>> 0, 7), 9) >>> 0;
+    const shifted = (b << 9) >>> 0;
+    c = (c ^ a) >>> 0;
+    d = (d ^ b) >>> 0;
+    b = (b ^ c) >>> 0;
+    a = (a ^ d) >>> 0;
+    c = (c ^ shifted) >>> 0;
+    d = rotate(d, 11);
+    return result;
+  };
+  const bytes = (count: number) => Uint8Array.from({ length: count }, () => word() & 255);
+  return fromWords(bytes, word);
+}
+
+function fromWords(bytes: (count: number) => Uint8Array, word: () => number): Random {
+  return { bytes, integer: (bound) => Math.floor((word() / 0x1_0000_0000) * bound), fraction: () => word() / 0x1_0000_0000 };
+}

@@ -1,0 +1,124 @@
+// Prints, for every type of the Kubernetes API, how Go's JSON sees its fields: name, type, pointer, omitempty, omitzero.
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"strings"
+
+	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apireg "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	admissionv1 "k8s.io/api/admission/v1"
+	imagepolicy "k8s.io/api/imagepolicy/v1alpha1"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+type field struct {
+	Name  string `json:"name"`
+	Type  string `json:"type"`
+	Flags string `json:"flags,omitempty"`
+}
+
+var out = map[string][]field{}
+
+func name(t reflect.Type) string {
+	p := t.PkgPath()
+	return p + "." + t.Name()
+}
+
+func expr(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Ptr:
+		return "*" + expr(t.Elem())
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 && t.Name() == "" {
+			return "bytes"
+		}
+		if t.Name() != "" {
+			walk(t.Elem())
+			return "named:" + name(t) + "=[]" + expr(t.Elem())
+		}
+		return "[]" + expr(t.Elem())
+	case reflect.Map:
+		s := "map[" + t.Key().Kind().String() + "]" + expr(t.Elem())
+		if t.Name() != "" {
+			return "named:" + name(t) + "=" + s
+		}
+		return s
+	case reflect.Struct:
+		walk(t)
+		return name(t)
+	default:
+		if t.Name() != t.Kind().String() {
+			return "named:" + name(t) + "=" + t.Kind().String()
+		}
+		return t.Kind().String()
+	}
+}
+
+func fields(t reflect.Type) []field {
+	var fs []field
+	for i := 0; i < t.NumField(); i++ {
+		f := t.Field(i)
+		tag := f.Tag.Get("json")
+		if tag == "-" || (f.PkgPath != "" && !f.Anonymous) {
+			continue
+		}
+		parts := strings.Split(tag, ",")
+		inline := false
+		flags := ""
+		for _, p := range parts[1:] {
+			if p == "inline" {
+				inline = true
+			}
+			if p == "omitempty" {
+				flags += "e"
+			}
+			if p == "omitzero" {
+				flags += "z"
+			}
+		}
+		if inline || (f.Anonymous && parts[0] == "") {
+			ft := f.Type
+			if ft.Kind() == reflect.Ptr {
+				ft = ft.Elem()
+			}
+			if ft.Kind() == reflect.Struct {
+				fs = append(fs, fields(ft)...)
+			}
+			continue
+		}
+		n := parts[0]
+		if n == "" {
+			n = f.Name
+		}
+		fs = append(fs, field{n, expr(f.Type), flags})
+	}
+	return fs
+}
+
+func walk(t reflect.Type) {
+	if t.Kind() != reflect.Struct || t.Name() == "" {
+		return
+	}
+	n := name(t)
+	if _, ok := out[n]; ok {
+		return
+	}
+	out[n] = nil
+	out[n] = fields(t)
+}
+
+func main() {
+	for _, t := range scheme.Scheme.AllKnownTypes() {
+		walk(t)
+	}
+	for _, v := range []any{apiext.CustomResourceDefinition{}, apiext.CustomResourceDefinitionList{}, apiext.ConversionReview{}, apireg.APIService{}, apireg.APIServiceList{}, admissionv1.AdmissionReview{}, metav1.Table{}, metav1.PartialObjectMetadata{}, metav1.PartialObjectMetadataList{}, metav1.APIGroupList{}, metav1.APIResourceList{}, metav1.APIVersions{}, imagepolicy.ImageReview{}} {
+		walk(reflect.TypeOf(v))
+	}
+	e := json.NewEncoder(os.Stdout)
+	e.SetIndent("", "")
+	e.Encode(out)
+}
