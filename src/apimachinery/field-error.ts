@@ -41,6 +41,10 @@ export function internalError(path: FieldPath, detail: string): FieldError {
 export function invalid(path: FieldPath, value: unknown, detail: string): FieldError {
   return withValue("FieldValueInvalid", path, value, detail);
 }
+/** One `invalid` for every text of `details`, as the rules of names.ts return them. */
+export function invalidEach(path: FieldPath, value: unknown, details: readonly string[]): FieldError[] {
+  return details.map((detail) => invalid(path, value, detail));
+}
 export function typeInvalid(path: FieldPath, value: unknown, detail: string): FieldError {
   return withValue("FieldValueTypeInvalid", path, value, detail);
 }
