@@ -1,0 +1,13 @@
+export { detectCapabilities } from "./capabilities.ts";
+export type { Capabilities } from "./capabilities.ts";
+export { detectCgroups } from "./cgroups.ts";
+export type { Cgroups } from "./cgroups.ts";
+export { ChunkQueue } from "./chunk-queue.ts";
+export { createMounts } from "./mounts.ts";
+export type { Mount, Mounts } from "./mounts.ts";
+export { createNetworkNamespaces, IpError } from "./namespaces.ts";
+export type { NetworkNamespaces } from "./namespaces.ts";
+export { createNft, NftError } from "./nft.ts";
+export type { Nft } from "./nft.ts";
+export { ProgramError, programPath, startPrograms } from "./programs.ts";
+export type { DetachedProgram, Programs, ProgramSpec, RunningProgram, RunResult, RunSpec } from "./programs.ts";

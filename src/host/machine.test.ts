@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseEffectiveCapabilities } from "./capabilities.ts";
+import { parseHierarchies } from "./cgroups.ts";
+import { parseMountInfo } from "./mounts.ts";
+
+test("effective capabilities by name", () => {
+  const all = parseEffectiveCapabilities("Name:\tnode\nCapEff:\t000001ffffffffff\n");
+  assert.equal(all.has("CAP_SYS_RESOURCE"), true);
+  const some = parseEffectiveCapabilities("CapEff:\t000001fffeffffff\n");
+  assert.equal(some.has("CAP_SYS_RESOURCE"), false);
+  assert.equal(some.has("CAP_SYS_ADMIN"), true);
+  assert.equal(parseEffectiveCapabilities("").size, 0);
+});
+
+test("cgroup hierarchies", () => {
+  const v1 = parseHierarchies("cgroup /sys/fs/cgroup/cpu cgroup rw,relatime,cpu,cpuacct 0 0\ncgroup /sys/fs/cgroup/systemd cgroup rw,name=systemd 0 0\ncgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n");
+  assert.deepEqual([...v1.byController], [["cpu", "/sys/fs/cgroup/cpu"], ["cpuacct", "/sys/fs/cgroup/cpu"]]);
+  assert.equal(v1.unified, "/sys/fs/cgroup/unified");
+  const v2 = parseHierarchies("cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n");
+  assert.deepEqual([v2.byController.size, v2.unified], [0, "/sys/fs/cgroup"]);
+});
+
+test("mountinfo with blanks in a path", () => {
+  assert.deepEqual(parseMountInfo("36 35 98:0 /a /mnt\\040one rw,noatime shared:1 - ext4 /dev/vda rw\n"), [
+    { root: "/a", mountPoint: "/mnt one", options: ["rw", "noatime"], type: "ext4", source: "/dev/vda" },
+  ]);
+});

@@ -1,0 +1,68 @@
+/** Mounts of the machine: what `/proc/self/mountinfo` shows, and mount and umount by util-linux. */
+import { readFile } from "node:fs/promises";
+import type { Programs } from "./programs.ts";
+
+export interface Mount {
+  readonly mountPoint: string;
+  readonly type: string;
+  readonly source: string;
+  readonly root: string;
+  readonly options: readonly string[];
+}
+
+export interface Mounts {
+  list(): Promise<Mount[]>;
+  /** Mounts a tmpfs on an existing directory; `sizeBytes` 0 or absent: the kernel's default. */
+  mountTmpfs(mountPoint: string, options?: { sizeBytes?: number; mode?: string }): Promise<void>;
+  bind(source: string, mountPoint: string, options?: { isReadOnly?: boolean }): Promise<void>;
+  /** Unmounts; a mount point that is none is no error. Busy mounts are detached. */
+  unmount(mountPoint: string): Promise<void>;
+  /** Unmounts everything at or below `directory`, deepest first. */
+  unmountBelow(directory: string): Promise<void>;
+}
+
+export function createMounts(options: { programs: Programs }): Mounts {
+  const run = async (command: string, args: readonly string[]) => {
+    const result = await options.programs.run({ command, args, timeoutMs: 30_000 });
+    if (result.exitCode !== 0) throw new Error(`${command} ${args.join(" ")}: ${result.stderr.toString().trim()}`);
+  };
+  const list = async () => parseMountInfo(await readFile("/proc/self/mountinfo", "utf8"));
+  const unmount = async (mountPoint: string) => {
+    if (!(await list()).some((mount) => mount.mountPoint === mountPoint)) return;
+    await run("umount", [mountPoint]).catch(() => run("umount", ["--lazy", mountPoint]));
+  };
+  return {
+    list,
+    unmount,
+    mountTmpfs: (mountPoint, { sizeBytes, mode } = {}) => {
+      const settings = [...(sizeBytes === undefined || sizeBytes === 0 ? [] : [`size=${sizeBytes}`]), ...(mode === undefined ? [] : [`mode=${mode}`])];
+      return run("mount", ["-t", "tmpfs", ...(settings.length === 0 ? [] : ["-o", settings.join(",")]), "tmpfs", mountPoint]);
+    },
+    bind: async (source, mountPoint, { isReadOnly } = {}) => {
+      await run("mount", ["--bind", source, mountPoint]);
+      if (isReadOnly === true) await run("mount", ["-o", "remount,bind,ro", mountPoint]);
+    },
+    unmountBelow: async (directory) => {
+      const below = (await list()).map((mount) => mount.mountPoint).filter((path) => path === directory || path.startsWith(`${directory}/`));
+      for (const path of below.toReversed()) await unmount(path);
+    },
+  };
+}
+
+/** The lines of a mountinfo file (proc_pid_mountinfo(5)), in its order: a mount comes after what it is mounted on. */
+export function parseMountInfo(text: string): Mount[] {
+  const mounts: Mount[] = [];
+  for (const line of text.split("\n")) {
+    const [before, after] = line.split(" - ");
+    if (before === undefined || after === undefined) continue;
+    const fields = before.split(" ");
+    const [type = "", source = ""] = after.split(" ");
+    mounts.push({ root: unescape(fields[3] ?? ""), mountPoint: unescape(fields[4] ?? ""), options: (fields[5] ?? "").split(","), type, source: unescape(source) });
+  }
+  return mounts;
+}
+
+/** Blanks and backslashes in paths are written as three octal digits. */
+function unescape(text: string): string {
+  return text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+}
