@@ -1,0 +1,105 @@
+/** gRPC on a unix socket, with message tables instead of generated code. */
+import { Client, credentials, Metadata, status as statusCodes } from "@grpc/grpc-js";
+import type { CallOptions, ServiceError } from "@grpc/grpc-js";
+import type { Clock } from "../../base/clock.ts";
+import { RuntimeError } from "./cri.ts";
+import type { RuntimeErrorReason } from "./cri.ts";
+import { Wire } from "./wire.ts";
+import type { MessageTables } from "./wire.ts";
+
+export interface GrpcService {
+  /** A unary call of `METHOD`, whose messages are `METHODRequest` and `METHODResponse` unless `messages` names others. */
+  call(method: string, request: object, how?: CallHow): Promise<Record<string, unknown>>;
+  /** A stream of `response` messages; ends at abort, throws when the stream breaks. */
+  subscribe(method: string, request: { message: string; value: object }, response: string, signal: AbortSignal): AsyncIterable<Record<string, unknown>>;
+}
+
+export interface CallHow {
+  readonly signal?: AbortSignal | undefined;
+  /** Default two minutes (the kubelet's runtimeRequestTimeout); 0: none. */
+  readonly timeoutMs?: number;
+  readonly messages?: readonly [request: string, response: string];
+}
+
+export class GrpcConnection {
+  readonly #client: Client;
+  readonly #clock: Clock;
+
+  constructor(options: { socketPath: string; clock: Clock }) {
+    this.#clock = options.clock;
+    this.#client = new Client(`unix://${options.socketPath}`, credentials.createInsecure(), {
+      "grpc.max_receive_message_length": 16 * 1024 * 1024,
+      // A socket that comes back is tried again at once, not after the default back-off of up to two minutes.
+      "grpc.initial_reconnect_backoff_ms": 100,
+      "grpc.max_reconnect_backoff_ms": 1000,
+    });
+  }
+
+  service(path: string, tables: MessageTables, headers: Readonly<Record<string, string>> = {}): GrpcService {
+    const wire = new Wire(tables);
+    const metadata = () => {
+      const result = new Metadata();
+      for (const [key, value] of Object.entries(headers)) result.set(key, value);
+      return result;
+    };
+    return {
+      call: (method, request, how = {}) => {
+        const [requestName, responseName] = how.messages ?? [`${method}Request`, `${method}Response`];
+        const timeoutMs = how.timeoutMs ?? 120_000;
+        const options: CallOptions = timeoutMs === 0 ? {} : { deadline: this.#clock.nowMs() + timeoutMs };
+        const codec = { encode: (value: object) => wire.encode(requestName, value), decode: (bytes: Buffer) => wire.decode(responseName, bytes) };
+        return this.#unary(`/${path}/${method}`, request, { codec, metadata: metadata(), options, signal: how.signal });
+      },
+      subscribe: (method, request, response, signal) => {
+        const encode = (value: object) => wire.encode(request.message, value);
+        const stream = this.#client.makeServerStreamRequest(`/${path}/${method}`, encode, (bytes) => wire.decode(response, bytes), request.value, metadata());
+        return messagesOf(stream, signal);
+      },
+    };
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  #unary(path: string, request: object, how: Unary): Promise<Record<string, unknown>> {
+    how.signal?.throwIfAborted();
+    return new Promise((resolve, reject) => {
+      const abort = () => call.cancel();
+      const call = this.#client.makeUnaryRequest(path, how.codec.encode, how.codec.decode, request, how.metadata, how.options, (error, response) => {
+        how.signal?.removeEventListener("abort", abort);
+        if (error === null) resolve(response!);
+        else reject(how.signal?.aborted === true ? how.signal.reason : runtimeError(error));
+      });
+      how.signal?.addEventListener("abort", abort, { once: true });
+    });
+  }
+}
+
+type Unary = {
+  codec: { encode(value: object): Buffer; decode(bytes: Buffer): Record<string, unknown> };
+  metadata: Metadata;
+  options: CallOptions;
+  signal: AbortSignal | undefined;
+};
+
+async function* messagesOf(stream: AsyncIterable<Record<string, unknown>> & { cancel(): void }, signal: AbortSignal): AsyncGenerator<Record<string, unknown>> {
+  const cancel = () => stream.cancel();
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    if (signal.aborted) return;
+    for await (const message of stream) yield message;
+  } catch (error) {
+    if (!signal.aborted) throw runtimeError(error as ServiceError);
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    stream.cancel();
+  }
+}
+
+/** gRPC spells its codes in capitals; Go, and so Kubernetes' texts, as `NotFound`, `DeadlineExceeded`. */
+function runtimeError(error: ServiceError): RuntimeError {
+  const name = statusCodes[error.code] ?? "UNKNOWN";
+  const reason = name === "CANCELLED" ? "Canceled" : name.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return new RuntimeError(reason as RuntimeErrorReason, error.details, { cause: error });
+}
