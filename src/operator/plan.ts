@@ -1,0 +1,148 @@
+import type { DeepReadonly } from "../apimachinery/json.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import type { DeleteOptions, EventText, ObjectReference, Patch, ResourceType } from "../client/index.ts";
+
+/**
+ * What a controller decided: data, with its reasons. A plan is made by a pure function of a snapshot and the time; the harness carries
+ * it out. Actions are made by the functions below, which check that an object fits its resource.
+ */
+export interface Plan {
+  /** Carried out one after the other. A failed action ends the plan unless its `onError` says otherwise. */
+  readonly actions: readonly Action[];
+  /** Look again after this time, in ms, even if nothing changes. */
+  readonly requeueAfterMs?: number;
+  /** Why: sentences for people, kept with the record of what was done. */
+  readonly reasons?: readonly string[];
+  /** What to do then, knowing how the actions went; not asked when an action ended the plan. */
+  readonly next?: (outcome: Outcome) => Plan;
+}
+
+export const nothingToDo: Plan = { actions: [] };
+
+export type Action = WriteAction | EventAction | ConfirmAction | GroupAction;
+export type WriteAction = CreateAction | UpdateAction | PatchAction | DeleteAction;
+
+interface WriteRules {
+  /** Further actions once it went well; `object` is the server's answer (undefined where a deletion was answered with a Status). */
+  readonly onDone?: ((object: DeepReadonly<KubeObject> | undefined) => readonly Action[]) | undefined;
+  /** What a refusal means. Default `stop`. */
+  readonly onError?: ErrorRule | undefined;
+}
+export interface CreateAction extends WriteRules {
+  readonly kind: "create";
+  readonly resource: ResourceType;
+  readonly object: DeepReadonly<KubeObject>;
+}
+export interface UpdateAction extends WriteRules {
+  readonly kind: "update";
+  readonly resource: ResourceType;
+  readonly object: DeepReadonly<KubeObject>;
+  /** `status`, `scale`, `finalize`, `approval`. */
+  readonly subresource?: string | undefined;
+}
+export interface PatchAction extends WriteRules {
+  readonly kind: "patch";
+  readonly resource: ResourceType;
+  readonly namespace: string;
+  readonly name: string;
+  readonly patch: Patch & { readonly fieldManager?: string };
+  readonly subresource?: string | undefined;
+}
+export interface DeleteAction extends WriteRules {
+  readonly kind: "delete";
+  readonly resource: ResourceType;
+  readonly namespace: string;
+  readonly name: string;
+  readonly options: DeleteOptions;
+}
+export interface EventAction {
+  readonly kind: "event";
+  readonly regarding: ObjectReference;
+  readonly event: EventText;
+}
+/** Reads the object itself, past the caches, and ends the plan quietly unless it has this uid and is not being deleted. */
+export interface ConfirmAction {
+  readonly kind: "confirm";
+  readonly resource: ResourceType;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+/**
+ * - parallel: all at once
+ * - slowStart: one, then two, four …, as long as all of a batch succeed; the rest is skipped (so that a quota refuses once, not 500 times)
+ */
+export interface GroupAction {
+  readonly kind: "group";
+  readonly mode: "parallel" | "slowStart";
+  readonly actions: readonly Action[];
+}
+
+/**
+ * - stop: the rest of the plan is left out, and the key is tried again with growing pauses
+ * - continue: the rest is carried out, and the key is tried again with growing pauses
+ * - ignore: as if it had gone well
+ */
+export type ErrorRule = Severity | ((error: Error) => ErrorDecision);
+export type Severity = "stop" | "continue" | "ignore";
+export interface ErrorDecision {
+  readonly severity: Severity;
+  /** Carried out first, such as an event that tells of the failure. */
+  readonly actions?: readonly Action[];
+}
+
+/** How the actions of a plan went, in the order they ended; those in groups and those of `onDone` and `onError` included. */
+export interface Outcome {
+  readonly results: readonly ActionResult[];
+  /** The first failure that was not ignored. */
+  readonly failure: Error | undefined;
+  /** Whether an action ended the plan. */
+  readonly isStopped: boolean;
+}
+export type ActionResult =
+  | { readonly action: Action; readonly status: "done"; readonly object?: DeepReadonly<KubeObject> | undefined }
+  | { readonly action: Action; readonly status: "failed"; readonly error: Error; readonly severity: Severity }
+  | { readonly action: Action; readonly status: "skipped" };
+
+export function createAction<T extends KubeObject>(resource: ResourceType<T>, object: DeepReadonly<NoInfer<T>>, rules: TypedRules<T> = {}): CreateAction {
+  return { kind: "create", resource, object: object as DeepReadonly<KubeObject>, ...(rules as WriteRules) };
+}
+
+export function updateAction<T extends KubeObject>(resource: ResourceType<T>, object: DeepReadonly<NoInfer<T>>, rules: TypedRules<T> & { readonly subresource?: string } = {}): UpdateAction {
+  return { kind: "update", resource, object: object as DeepReadonly<KubeObject>, ...(rules as WriteRules & { subresource?: string }) };
+}
+
+/** A PUT of the status. */
+export function updateStatusAction<T extends KubeObject>(resource: ResourceType<T>, object: DeepReadonly<NoInfer<T>>, rules: TypedRules<T> = {}): UpdateAction {
+  return updateAction(resource, object, { ...rules, subresource: "status" });
+}
+
+export function patchAction<T extends KubeObject>(resource: ResourceType<T>, object: NamedObject, patch: PatchAction["patch"], rules: TypedRules<T> & { readonly subresource?: string } = {}): PatchAction {
+  return { kind: "patch", resource, ...nameOf(object), patch, ...(rules as WriteRules & { subresource?: string }) };
+}
+
+/** Deletes just the object given (its uid is a precondition), unless `options` says otherwise. */
+export function deleteAction<T extends KubeObject>(resource: ResourceType<T>, object: NamedObject, options: DeleteOptions = {}, rules: TypedRules<T> = {}): DeleteAction {
+  const { uid } = object.metadata;
+  return { kind: "delete", resource, ...nameOf(object), options: { ...(uid !== undefined && { preconditions: { uid } }), ...options }, ...(rules as WriteRules) };
+}
+
+export function eventAction(regarding: ObjectReference, event: EventText): EventAction {
+  return { kind: "event", regarding, event };
+}
+
+export function confirmAction(resource: ResourceType, object: NamedObject): ConfirmAction {
+  return { kind: "confirm", resource, ...nameOf(object), uid: object.metadata.uid ?? "" };
+}
+
+export interface TypedRules<T extends KubeObject> {
+  readonly onDone?: (object: DeepReadonly<T>) => readonly Action[];
+  readonly onError?: ErrorRule;
+}
+export interface NamedObject {
+  readonly metadata: { readonly namespace?: string; readonly name?: string; readonly uid?: string };
+}
+
+function nameOf({ metadata }: NamedObject): { namespace: string; name: string } {
+  return { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
+}
