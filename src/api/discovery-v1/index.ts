@@ -1,0 +1,4 @@
+import type { KindStrategy } from "../strategy.ts";
+import { endpointSlices } from "./endpointslice.ts";
+
+export const discoveryV1Strategies: readonly KindStrategy[] = [endpointSlices];
