@@ -3,7 +3,7 @@
 //   node tools/generate-schema.ts --facts ../shared/facts --golden ../shared/golden/facts --go go-facts.json
 //
 // `go-facts.json` is what `cd tools/go-facts && go run . > …` prints: for every API type how Go's JSON sees its fields
-// (pointer, omitempty, omitzero). The compact form is documented in src/apimachinery/schema.ts.
+// (pointer, omitempty, omitzero, protobuf number, embedded structs). The compact form is documented in src/apimachinery/schema.ts.
 import { readFileSync, writeFileSync, mkdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 
@@ -13,7 +13,6 @@ const { values } = parseArgs({
 });
 const read = (file: string): Json => JSON.parse(readFileSync(file, "utf8"));
 const openapi = read(`${values.facts}/openapi-1.37.json`);
-const protobuf = read(`${values.facts}/protobuf-1.37.json`);
 const go = read(values.go!);
 const discovery = read(`${values.golden}/discovery.json`);
 const columns = read(`${values.golden}/columns.json`);
@@ -21,9 +20,6 @@ const columns = read(`${values.golden}/columns.json`);
 /** `k8s.io/api/core/v1.Pod` → `api.core.v1.Pod` (OpenAPI's name without `io.k8s.`). */
 function shortName(goName: string): string {
   return goName.replace(/^k8s\.io\//, "").replaceAll("/", ".");
-}
-function protoName(short: string): string {
-  return "k8s.io." + short.replaceAll("-", "_");
 }
 /** Type expression of the compact form: package paths shortened, named scalars as `pkg.Name=kind`. */
 function typeExpression(type: string): string {
@@ -46,8 +42,6 @@ const types: Json = {};
 for (const name of [...kept].sort()) {
   const short = shortName(name);
   const definition: Json = openapi.definitions[`io.k8s.${short}`] ?? {};
-  const message: any[] = protobuf.messages[protoName(short)] ?? [];
-  const numbers = new Map(message.map((row) => [row[0], row[1]]));
   const fields = (go[name] ?? []).map((field: Json) => {
     const property: Json = definition.properties?.[field.name] ?? {};
     const items: Json = property.items ?? {};
@@ -62,7 +56,9 @@ for (const name of [...kept].sort()) {
     if (property.format !== undefined) extra.format = property.format;
     if (property.default !== undefined) extra.default = property.default;
     if ((definition.required ?? []).includes(field.name)) extra.required = true;
-    const row: unknown[] = [field.name, typeExpression(field.type), field.flags ?? "", numbers.get(field.name) ?? 0];
+    const embedded = (field.embedded ?? []).filter((struct: Json) => struct.name !== "TypeMeta");
+    if (embedded.length > 0) extra.embedded = embedded.map((struct: Json) => [struct.name, struct.number ?? 0]);
+    const row: unknown[] = [field.name, typeExpression(field.type), field.flags ?? "", field.number ?? 0];
     if (Object.keys(extra).length > 0) row.push(extra);
     return row;
   });

@@ -74,11 +74,20 @@ export interface FieldSchema {
   readonly isRequired: boolean;
   /** OpenAPI enum values of the field or of its items. */
   readonly values: readonly string[];
+  /** The embedded structs of Go's type that the field comes from, outermost first; JSON does not show them. */
+  readonly embedded: readonly EmbeddedStruct[];
   readonly defaultValue?: unknown;
   readonly format?: string;
   /** Strategic merge patch: `merge`, `replace`, `retainKeys`. */
   readonly patchStrategy: readonly string[];
   readonly patchMergeKey?: string;
+}
+
+/** A Go struct whose fields stand in its parent's JSON object, but in a message of their own in protobuf. */
+export interface EmbeddedStruct {
+  readonly goName: string;
+  /** Number of the message's field in its parent. */
+  readonly protobufNumber: number;
 }
 
 /** A row of the compact form. */
@@ -94,6 +103,7 @@ export interface CompactExtra {
   readonly format?: string;
   readonly default?: unknown;
   readonly required?: boolean;
+  readonly embedded?: ReadonlyArray<readonly [goName: string, protobufNumber: number]>;
 }
 export interface CompactType {
   readonly fields: readonly CompactField[];
@@ -176,6 +186,7 @@ export class TypeRegistry {
       omitZero: flags.includes("z"),
       protobufNumber,
       isRequired: extra.required === true,
+      embedded: (extra.embedded ?? []).map(([goName, protobufNumber]) => ({ goName, protobufNumber })),
       values: extra.enum ?? extra.itemEnum ?? [],
       patchStrategy: extra.patchStrategy?.split(",") ?? [],
       ...(extra.default !== undefined && { defaultValue: extra.default }),
@@ -208,5 +219,5 @@ export class TypeRegistry {
 
 /** `api.core.v1.Protocol` → `v1.Protocol`; `[]api.core.v1.EnvVar` → `[]v1.EnvVar`: as Go prints a type. */
 function displayName(type: string): string {
-  return type.replace(/=.*$/, "").replace(/[\w.-]+\.([\w-]+\.\w+)/g, "$1");
+  return type.replace(/=.*$/, "").replace(/\bbytes$/, "[]uint8").replace(/[\w.-]+\.([\w-]+\.\w+)/g, "$1");
 }

@@ -1,10 +1,12 @@
-// Prints, for every type of the Kubernetes API, how Go's JSON sees its fields: name, type, pointer, omitempty, omitzero.
+// Prints, for every type of the Kubernetes API, how Go's JSON sees its fields: name, type, pointer, omitempty, omitzero, the protobuf
+// number, and the embedded structs a field comes from.
 package main
 
 import (
 	"encoding/json"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -16,9 +18,26 @@ import (
 )
 
 type field struct {
-	Name  string `json:"name"`
-	Type  string `json:"type"`
-	Flags string `json:"flags,omitempty"`
+	Name     string     `json:"name"`
+	Type     string     `json:"type"`
+	Flags    string     `json:"flags,omitempty"`
+	Number   int        `json:"number,omitempty"`
+	Embedded []embedded `json:"embedded,omitempty"`
+}
+
+type embedded struct {
+	Name   string `json:"name"`
+	Number int    `json:"number,omitempty"`
+}
+
+// number reads the field number out of a protobuf tag such as `bytes,2,rep,name=items`.
+func number(f reflect.StructField) int {
+	parts := strings.Split(f.Tag.Get("protobuf"), ",")
+	if len(parts) < 2 {
+		return 0
+	}
+	n, _ := strconv.Atoi(parts[1])
+	return n
 }
 
 var out = map[string][]field{}
@@ -42,7 +61,11 @@ func expr(t reflect.Type) string {
 		}
 		return "[]" + expr(t.Elem())
 	case reflect.Map:
-		s := "map[" + t.Key().Kind().String() + "]" + expr(t.Elem())
+		key := t.Key().Kind().String()
+		if t.Key().PkgPath() != "" {
+			key = name(t.Key())
+		}
+		s := "map[" + key + "]" + expr(t.Elem())
 		if t.Name() != "" {
 			return "named:" + name(t) + "=" + s
 		}
@@ -86,7 +109,10 @@ func fields(t reflect.Type) []field {
 				ft = ft.Elem()
 			}
 			if ft.Kind() == reflect.Struct {
-				fs = append(fs, fields(ft)...)
+				for _, inner := range fields(ft) {
+					inner.Embedded = append([]embedded{{f.Name, number(f)}}, inner.Embedded...)
+					fs = append(fs, inner)
+				}
 			}
 			continue
 		}
@@ -94,7 +120,7 @@ func fields(t reflect.Type) []field {
 		if n == "" {
 			n = f.Name
 		}
-		fs = append(fs, field{n, expr(f.Type), flags})
+		fs = append(fs, field{n, expr(f.Type), flags, number(f), nil})
 	}
 	return fs
 }
