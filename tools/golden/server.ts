@@ -1,0 +1,126 @@
+/** Starts the servers that recordings need: `coracle up` with exact components, an empty memory store and the flags of the recorded server. */
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createConnection } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Group } from "./scenarios.ts";
+
+export interface Server {
+  /** The admin's kubeconfig. */
+  readonly kubeconfig: string;
+  stop(): Promise<void>;
+}
+
+const running = new Set<ChildProcess>();
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGTERM");
+});
+
+const root = path.dirname(path.dirname(import.meta.dirname));
+
+/** The flags of the API server that was recorded, besides its defaults. */
+const recordedFlags = {
+  "authorization-mode": "Node,RBAC",
+  "enable-admission-plugins": "NodeRestriction",
+  "allow-privileged": "true",
+  "service-cluster-ip-range": "10.0.0.0/16",
+  "endpoint-reconciler-type": "none",
+  "service-account-issuer": "https://kubernetes.default.svc.cluster.local",
+  "kubelet-preferred-address-types": "InternalIP",
+};
+
+/** Starts one server for `group` and waits until it is ready. Throws, with what the server said, when it does not come up. `folder` holds the recordings. */
+export async function startServer(group: Group, folder: string): Promise<Server> {
+  const dataDir = mkdtempSync(path.join(tmpdir(), "coracle-golden-"));
+  const helpers: ChildProcess[] = [];
+  if (group.needs.includes("issuer")) helpers.push(await startIssuer(path.join(folder, "access", "config", "issuer.mjs")));
+  const child = spawn(path.join(root, "bin", "coracle"), ["up", ...serverArguments(group, dataDir)], { stdio: ["ignore", "pipe", "pipe"] });
+  running.add(child);
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (said = (said + data.toString()).slice(-4000)));
+  const ended = new Promise<void>((resolve) => child.once("close", () => (running.delete(child), resolve())));
+  const stop = async () => {
+    for (const helper of helpers) helper.kill("SIGTERM");
+    child.kill("SIGTERM");
+    await Promise.race([ended, wait(10_000, undefined, { ref: false }).then(() => child.kill("SIGKILL"))]);
+    await ended;
+    if (group.needs.includes("kubelet")) spawnSync(path.join(root, "bin", "coracle"), ["reset", "--data-dir", dataDir], { stdio: "ignore" });
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  const kubeconfig = path.join(dataDir, "kubeconfig");
+  const deadline = Date.now() + 60_000;
+  while (!existsSync(kubeconfig)) {
+    if (child.exitCode === null && child.signalCode === null && Date.now() < deadline) await wait(20);
+    else {
+      await stop();
+      throw new Error(`the server did not start: ${said.trim().split("\n").slice(-3).join(" / ") || "it said nothing"}`);
+    }
+  }
+  return { kubeconfig, stop };
+}
+
+/** The arguments after `coracle up`. Files that flags name are written below `dataDir`. */
+export function serverArguments(group: Pick<Group, "needs" | "controllersFlags" | "config">, dataDir: string): string[] {
+  const flags = new Map<string, string>(Object.entries(recordedFlags));
+  const components: string[] = [];
+  for (const need of group.needs) {
+    const [kind, ...rest] = need.split(":");
+    const value = rest.join(":");
+    if (kind === "flag") setFlag(flags, value, group.config, dataDir);
+    else if (kind === "admission") flags.set("enable-admission-plugins", `${flags.get("enable-admission-plugins")},${value}`);
+    else if (kind === "admission-config") flags.set("admission-control-config-file", writeConfig(dataDir, "admission-control-config-file", group.config));
+    else if (kind !== "issuer") components.push(need);
+  }
+  const args = ["--components", components.join(","), "--store", "memory", "--port", "0", "--data-dir", dataDir, "--no-install"];
+  for (const [name, value] of flags) args.push(`--apiserver.${name}=${value}`);
+  if (components.includes("controllers")) {
+    args.push("--controllers.controllers=*,bootstrapsigner,tokencleaner");
+    for (const flag of group.controllersFlags.split(/\s+/).filter(Boolean)) args.push(`--controllers.${flag.replace(/^--/, "").replace(/^[^=]+$/, "$&=true")}`);
+  }
+  if (components.includes("kubelet")) args.push("--runtime", "containerd", "--node-name", "n1");
+  return args;
+}
+
+/** `--name=value`; the value FILE stands for the part of the recording's `config` with the flag's name. */
+function setFlag(flags: Map<string, string>, flag: string, config: unknown, dataDir: string): void {
+  const [name, ...rest] = flag.replace(/^--/, "").split("=");
+  const value = rest.join("=");
+  flags.set(name!, value === "FILE" ? writeConfig(dataDir, name!, (config as Record<string, unknown>)[name!]) : value);
+}
+
+/** A list is one JSON object a line; a text that asks for a kubeconfig becomes the path of one. */
+function writeConfig(dataDir: string, name: string, content: unknown): string {
+  const text = Array.isArray(content) ? content.map((line) => JSON.stringify(line)).join("\n") : JSON.stringify(content);
+  const file = path.join(dataDir, `golden-${name}`);
+  const written = text.replace(/"\$\{kubeconfig: any server at ([^}]+)\}"/g, (_, server: string) => {
+    const cluster = { name: "a", cluster: { server } };
+    const kubeconfig = {
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [cluster],
+      contexts: [{ name: "a", context: { cluster: "a", user: "a" } }],
+      "current-context": "a",
+      users: [{ name: "a", user: {} }],
+    };
+    writeFileSync(`${file}-kubeconfig`, JSON.stringify(kubeconfig));
+    return JSON.stringify(`${file}-kubeconfig`);
+  });
+  writeFileSync(file, written);
+  return file;
+}
+
+async function startIssuer(script: string): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [script], { stdio: "ignore" });
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const isUp = await new Promise<boolean>((resolve) => {
+      const socket = createConnection(7410, "127.0.0.1", () => resolve(true)).once("error", () => resolve(false));
+      socket.once("connect", () => socket.destroy());
+    });
+    if (isUp) break;
+    await wait(50);
+  }
+  running.add(child.once("close", () => running.delete(child)));
+  return child;
+}
