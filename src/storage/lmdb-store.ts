@@ -27,16 +27,11 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { directory } = options;
   await prepareDirectory(directory, options.verifyCommand ?? defaultVerifyCommand());
   const checkpoint = openCheckpoint(directory);
-  try {
-    const owner = thisProcess();
-    if (!checkpoint.claim(owner, (present) => runningOwner(present) === undefined)) throw inUse(directory, runningOwner(checkpoint.owner));
-  } catch (error) {
-    await checkpoint.closeReadOnly();
-    throw error;
-  }
   const log = new Log(directory, { openFile: options.openFile ?? openDurableFile, random: options.random ?? systemRandom() });
   try {
-    const { versions, revision } = await log.start(checkpoint.revision);
+    const { versions, revision } = await log.read(checkpoint.revision);
+    if (!checkpoint.claim(thisProcess(), (present) => runningOwner(present) === undefined)) throw inUse(directory, runningOwner(checkpoint.owner));
+    await log.start(revision);
     const journal = new LogJournal({ ...options, log, checkpoint });
     const mvcc = new Mvcc(revision, options.window ?? defaultWindow, (version) => checkpoint.read(version));
     for (const version of checkpoint.versions()) mvcc.restore(version);

@@ -18,6 +18,8 @@ export class Checkpoint {
   readonly #root: RootDatabase<Buffer, Buffer>;
   readonly #values: Database<Buffer, Buffer>;
   readonly #meta: Database<string, string>;
+  readonly #openedTransaction: number;
+  #isClaimed = false;
 
   /** Opens or makes the file. The caller has made sure that an existing one is sound (verify-checkpoint.ts). */
   constructor(directory: string, options: { readOnly?: boolean; fileName?: string } = {}) {
@@ -28,6 +30,7 @@ export class Checkpoint {
     });
     this.#values = this.#root.openDB<Buffer, Buffer>("values", { encoding: "binary", keyEncoding: "binary" });
     this.#meta = this.#root.openDB<string, string>("meta", { encoding: "string" });
+    this.#openedTransaction = this.#stats().lastTxnId;
   }
 
   /** Everything up to this revision is in the checkpoint. */
@@ -40,11 +43,15 @@ export class Checkpoint {
     return this.#meta.get("owner");
   }
 
-  /** Records `owner` if `mayTake` agrees to the one recorded. Returns whether it did. One process at a time gets to do this. */
+  /**
+   * Records `owner` if `mayTake` agrees to the one recorded and nobody has written since this was opened, so that what was read before
+   * still holds. Returns whether it did. One process at a time gets to do this.
+   */
   claim(owner: string, mayTake: (present: string | undefined) => boolean): boolean {
     return this.#root.transactionSync(() => {
-      if (!mayTake(this.#meta.get("owner"))) return false;
+      if (this.#root.getWriteTxnId() !== this.#openedTransaction + 1 || !mayTake(this.#meta.get("owner"))) return false;
       this.#meta.putSync("owner", owner);
+      this.#isClaimed = true;
       return true;
     });
   }
@@ -90,13 +97,10 @@ export class Checkpoint {
     return (await stat(this.path)).size;
   }
 
-  /** Ends the ownership and closes the file. */
+  /** Ends the ownership, if it was claimed, and closes the file. */
   async close(): Promise<void> {
-    await this.#commit(() => void this.#meta.remove("owner")).catch(() => undefined);
-    await this.closeReadOnly();
-  }
-
-  async closeReadOnly(): Promise<void> {
+    // On a full disk the record stays; it names a process that has ended then.
+    if (this.#isClaimed) await this.#commit(() => void this.#meta.remove("owner")).catch(() => undefined);
     await this.#root.close();
   }
 
@@ -112,9 +116,13 @@ export class Checkpoint {
 
   /** LMDB may leave free pages at the end unwritten; the file is then shorter than its meta page says, which the check at start refuses. */
   async #extend(): Promise<void> {
-    const { pageSize, lastPageNumber } = this.#root.getStats() as { pageSize: number; lastPageNumber: number };
+    const { pageSize, lastPageNumber } = this.#stats();
     const expectedBytes = (lastPageNumber + 1) * pageSize;
     if ((await stat(this.path)).size < expectedBytes) await truncate(this.path, expectedBytes);
+  }
+
+  #stats(): { pageSize: number; lastPageNumber: number; lastTxnId: number } {
+    return this.#root.getStats() as { pageSize: number; lastPageNumber: number; lastTxnId: number };
   }
 }
 

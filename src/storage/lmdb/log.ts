@@ -21,6 +21,8 @@ export class Log {
   #file: DurableFile | undefined;
   /** Set after a failed write: the file must be cut back before the next one. */
   #needsRepair = false;
+  /** A segment found at start that a crash left without a whole header. */
+  #tornName: string | undefined;
 
   constructor(directory: string, options: { openFile: OpenDurableFile; random: Random }) {
     this.#directory = directory;
@@ -38,11 +40,8 @@ export class Log {
     return this.#segments.at(-1)?.endOffset ?? 0;
   }
 
-  /**
-   * Reads what is there and returns the versions after `afterRevision` (what the checkpoint has), in order. Opens the last segment for
-   * writing, or makes the first. A torn end is cut off. Throws StoreError `Corrupt`.
-   */
-  async start(afterRevision: number): Promise<{ versions: Version[]; revision: number }> {
+  /** Reads what is there and returns the versions after `afterRevision` (what the checkpoint has), in order. Throws StoreError `Corrupt`. */
+  async read(afterRevision: number): Promise<{ versions: Version[]; revision: number }> {
     const names = (await readdir(this.#directory)).filter((name) => segmentName.test(name)).sort();
     const versions: Version[] = [];
     let revision = afterRevision;
@@ -51,7 +50,7 @@ export class Log {
       const bytes = await readFile(join(this.#directory, name));
       const content = readSegment(bytes, name);
       if (content === undefined && isLast) {
-        await unlink(join(this.#directory, name));
+        this.#tornName = name;
         break;
       }
       if (content === undefined || (!isLast && content.endOffset < bytes.length)) throw damaged(name, "it ends in the middle of a group");
@@ -60,8 +59,17 @@ export class Log {
       revision = Math.max(revision, content.lastRevision);
       this.#segments.push({ name, salt: content.salt, lastRevision: content.lastRevision, endOffset: content.endOffset });
     }
-    await this.#startWriting(revision);
     return { versions, revision };
+  }
+
+  /** After `read`: cuts off a torn end, and opens the last segment for writing, or makes the first. `revision` is the newest there is. */
+  async start(revision: number): Promise<void> {
+    if (this.#tornName !== undefined) await unlink(join(this.#directory, this.#tornName));
+    const last = this.#segments.at(-1);
+    // A last segment below the checkpoint has lost nothing, but no record may follow its end.
+    if (last === undefined || last.lastRevision !== revision) return this.#create(revision);
+    this.#file = await this.#open(join(this.#directory, last.name), "existing");
+    await this.#file.truncate(last.endOffset);
   }
 
   /** Makes a group durable. Throws StoreError (`Full`: nothing of the group is left). */
@@ -101,14 +109,6 @@ export class Log {
   async close(): Promise<void> {
     await this.#file?.close();
     this.#file = undefined;
-  }
-
-  async #startWriting(revision: number): Promise<void> {
-    const last = this.#segments.at(-1);
-    // A last segment below the checkpoint has lost nothing, but no record may follow its end.
-    if (last === undefined || last.lastRevision !== revision) return this.#create(revision);
-    this.#file = await this.#open(join(this.#directory, last.name), "existing");
-    await this.#file.truncate(last.endOffset);
   }
 
   async #create(baseRevision: number): Promise<void> {

@@ -30,6 +30,6 @@ export async function verifyCheckpoint(directory: string): Promise<CheckpointRep
     }
     return { revision: checkpoint.revision, count, ...(damagedKey !== undefined && { damagedKey }), ...(owner !== undefined && { owner }) };
   } finally {
-    await checkpoint.closeReadOnly();
+    await checkpoint.close();
   }
 }
