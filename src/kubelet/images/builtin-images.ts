@@ -34,9 +34,10 @@ export function helloImage(name: string, busybox: Busybox): ImageContent {
     "pages=/tmp/pages; mkdir -p $pages 2>/dev/null || { pages=/dev/shm/pages; mkdir -p $pages; }",
     "echo \"hello $VERSION from $(hostname)\" > $pages/index.html",
     "echo ok > $pages/healthz",
-    "httpd -f -p \"${PORT:-8080}\" -h $pages &",
+    "httpd -f -p \"${PORT:-8080}\" -h $pages & server=$!",
+    "until wget -qO /dev/null \"http://127.0.0.1:${PORT:-8080}/healthz\" 2>/dev/null; do kill -0 $server || exit 1; sleep 0.01; done",
     "echo \"hello $VERSION listens on port ${PORT:-8080}\"",
-    "wait $!",
+    "wait $server",
     "",
   ].join("\n");
   const files: TarEntry[] = [{ type: "file", path: "bin/hello", data: Buffer.from(script), mode: 0o755 }];

@@ -27,7 +27,7 @@ export function connectContainerd(options: { socketPath: string; clock: Clock })
     },
 
     runPodSandbox: async (request, signal) => (await runtime.call("RunPodSandbox", request, { signal, timeoutMs: 240_000 }))["pod_sandbox_id"] as string,
-    stopPodSandbox: (pod_sandbox_id, signal) => done(runtime.call("StopPodSandbox", { pod_sandbox_id }, { signal })),
+    stopPodSandbox: (pod_sandbox_id, signal) => done(runtime.call("StopPodSandbox", { pod_sandbox_id }, { signal }).catch(ignoreNotFound)),
     removePodSandbox: (pod_sandbox_id, signal) => done(runtime.call("RemovePodSandbox", { pod_sandbox_id }, { signal })),
     listPodSandbox: async (filter, signal) => (await runtime.call("ListPodSandbox", { filter }, { signal }))["items"] as PodSandbox[],
     podSandboxStatus: async (pod_sandbox_id, signal) => (await runtime.call("PodSandboxStatus", { pod_sandbox_id }, { signal }))["status"] as PodSandboxStatus,
@@ -79,7 +79,7 @@ async function done(call: Promise<unknown>): Promise<void> {
   await call;
 }
 
-/** 1.6 says NotFound when it stops a container that is gone, which CRI calls a success. */
+/** 1.6 says NotFound when it stops what is gone, which CRI calls a success. */
 function ignoreNotFound(error: RuntimeError): void {
   if (error.reason !== "NotFound") throw error;
 }
