@@ -41,7 +41,7 @@ if (!existsSync(path.join(folder, "golden.mjs"))) {
 }
 const listed: ListedDifference[] = JSON.parse(readFileSync(path.join(root, "test", "golden-differences.json"), "utf8"));
 const baseline: Baseline = JSON.parse(readFileSync(baselineFile, "utf8"));
-const found = findRecordings(folder, positionals);
+const found = findRecordings(folder, positionals).filter(canRunHere);
 const isFar = ({ file }: Recording) => (baseline[file]?.passed ?? 1) < (baseline[file]?.failed ?? 0);
 const chosen =
   options.all || options.update || options.kubeconfig !== undefined || positionals.some((name) => name.includes("/"))
@@ -52,6 +52,15 @@ const results: FileResult[] = [];
 for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) process.once(signal, () => process.exit(code));
 await replay(chosen);
 report();
+
+/** Recordings with a kubelet in them need real containers. */
+function canRunHere({ scenario }: Recording): boolean {
+  return options.kubeconfig !== undefined || scenario.needs?.includes("kubelet") !== true || hasContainers();
+}
+
+function hasContainers(): boolean {
+  return process.getuid?.() === 0 && spawnSync("containerd", ["--version"]).status === 0;
+}
 
 async function replay(recordings: readonly Recording[]): Promise<void> {
   const groups = groupRecordings(recordings);
@@ -109,6 +118,7 @@ function report(): never {
   const { faults, better } = judge(results, listed, baseline);
   for (const file of found.filter((one) => !chosen.includes(one)).slice(0, 1))
     console.log(`${found.length - chosen.length} files that stood below half were left out, ${file.file} among them (--all replays them).`);
+  if (options.kubeconfig === undefined && !hasContainers()) console.log("Recordings that need a kubelet were left out: that needs root and containerd.");
   if (results.length < chosen.length) console.log(`${chosen.length - results.length} files were not replayed: the time was up.`);
   if (better.length > 0 && !options.update)
     console.log(`${better.length} files stand better than the baseline (--update notes it): ${better.slice(0, 8).join(" ")}`);

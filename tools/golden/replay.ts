@@ -80,14 +80,21 @@ async function replayRequests(engine: Engine, recording: Recording, server: Serv
   }
 }
 
-async function replaySession(engine: Engine, recording: Recording, { kubeconfig }: Server, { kubectl, folder }: ReplayOptions): Promise<FileResult> {
+async function replaySession(
+  engine: Engine,
+  recording: Recording,
+  { kubeconfig }: Server,
+  { kubectl, folder, fileTimeoutMs }: ReplayOptions,
+): Promise<FileResult> {
   const outcomes: Outcomes = new Map();
+  const end = Date.now() + fileTimeoutMs;
   const { run } = (await import(pathToFileURL(path.join(folder, "kubectl.mjs")).href)) as SessionEngine;
   const ask = (args: readonly string[]) => spawnSync(kubectl, args, { encoding: "utf8", env: { ...process.env, KUBECONFIG: kubeconfig } }).stdout;
   try {
     const server = ask(["config", "view", "--minify", "-o", "jsonpath={.clusters[0].cluster.server}"]);
     const minor = Number(JSON.parse(ask(["version", "--client", "-o", "json"])).clientVersion.minor.replace(/\D/g, ""));
     await run({ kubectl, kubeconfig, server, minor }, recording.scenario, async (step, first, again) => {
+      if (Date.now() > end) throw new Error(`no end after ${fileTimeoutMs / 1000} s`);
       if (step.expect === undefined) return;
       let observed = first;
       const deadline = Date.now() + (step.settle === true ? 10_000 : 0);

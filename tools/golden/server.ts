@@ -13,9 +13,12 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+/** What is left to end and to remove should this process be ended. */
 const running = new Set<ChildProcess>();
+const folders = new Set<string>();
 process.on("exit", () => {
   for (const child of running) child.kill("SIGTERM");
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
 const root = path.dirname(path.dirname(import.meta.dirname));
@@ -34,6 +37,7 @@ const recordedFlags = {
 /** Starts one server for `group` and waits until it is ready. Throws, with what the server said, when it does not come up. `folder` holds the recordings. */
 export async function startServer(group: Group, folder: string): Promise<Server> {
   const dataDir = mkdtempSync(path.join(tmpdir(), "coracle-golden-"));
+  folders.add(dataDir);
   const helpers: ChildProcess[] = [];
   if (group.needs.includes("issuer")) helpers.push(await startIssuer(path.join(folder, "access", "config", "issuer.mjs")));
   const child = spawn(path.join(root, "bin", "coracle"), ["up", ...serverArguments(group, dataDir)], { stdio: ["ignore", "pipe", "pipe"] });
@@ -48,6 +52,7 @@ export async function startServer(group: Group, folder: string): Promise<Server>
     await ended;
     if (group.needs.includes("kubelet")) spawnSync(path.join(root, "bin", "coracle"), ["reset", "--data-dir", dataDir], { stdio: "ignore" });
     rmSync(dataDir, { recursive: true, force: true });
+    folders.delete(dataDir);
   };
   const kubeconfig = path.join(dataDir, "kubeconfig");
   const deadline = Date.now() + 60_000;
@@ -58,7 +63,16 @@ export async function startServer(group: Group, folder: string): Promise<Server>
       throw new Error(`the server did not start: ${said.trim().split("\n").slice(-3).join(" / ") || "it said nothing"}`);
     }
   }
+  if (group.needs.includes("kubelet")) await loadBusybox(dataDir);
   return { kubeconfig, stop };
+}
+
+async function loadBusybox(dataDir: string): Promise<void> {
+  const { writeBusyboxArchive } = await import("./busybox.ts");
+  const archive = path.join(dataDir, "busybox.tar");
+  writeBusyboxArchive(archive);
+  const { status, stderr } = spawnSync(path.join(root, "bin", "coracle"), ["image", "load", "--data-dir", dataDir, archive], { encoding: "utf8" });
+  if (status !== 0) console.error(`coracle image load: ${stderr.trim()}`);
 }
 
 /** The arguments after `coracle up`. Files that flags name are written below `dataDir`. */
