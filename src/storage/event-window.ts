@@ -84,7 +84,14 @@ type WindowEntry = { readonly event: StoreEvent; readonly version: Version };
 
 // Replaces entries that wait to be cut off, so that they hold nothing in memory.
 const forgottenVersion: Version = {
-  key: "", value: undefined, valueBytes: 0, createRevision: 0, modRevision: 0, isDeleted: true, expiresAtMs: 0, previous: undefined,
+  key: "",
+  value: undefined,
+  valueBytes: 0,
+  createRevision: 0,
+  modRevision: 0,
+  isDeleted: true,
+  expiresAtMs: 0,
+  previous: undefined,
 };
 const forgottenEntry: WindowEntry = {
   event: { kind: "delete", key: "", value: new Uint8Array(0), revision: 0, createRevision: 0 },

@@ -60,6 +60,18 @@ export class KeyIndex {
     }
   }
 
+  /** All versions in order of keys, in batches of at most about `limit`. The index must not change meanwhile. */
+  *batches(limit: number): Generator<Version[]> {
+    let batch: Version[] = [];
+    for (const { versions } of this.#chunks) {
+      batch.push(...versions);
+      if (batch.length + chunkLimit <= limit) continue;
+      yield batch;
+      batch = [];
+    }
+    if (batch.length > 0) yield batch;
+  }
+
   /** The last chunk whose first key is not above `key` (0 when there is none). */
   #chunkOf(key: string): number {
     let low = 0;

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 
 import type { Clock } from "../base/clock.ts";
 import { silentLog, type Log as Logger } from "../base/log.ts";
+import { loopTurn } from "../base/virtual-clock.ts";
 import { systemRandom, type Random } from "../base/random.ts";
 import type { WindowLimits } from "./event-window.ts";
 import { Checkpoint } from "./lmdb/checkpoint.ts";
@@ -14,10 +15,11 @@ import { inUse, prepareDirectory } from "./lmdb/directory.ts";
 import { openDurableFile, type OpenDurableFile } from "./lmdb/durable-file.ts";
 import { Log, messageOf } from "./lmdb/log.ts";
 import { runningOwner, thisProcess } from "./lmdb/owner.ts";
+import { KeyIndex } from "./key-index.ts";
 import { Mvcc } from "./mvcc.ts";
 import { defaultWindow, SequencedStore, type Journal } from "./sequenced-store.ts";
 import { StoreError, type Store } from "./store.ts";
-import type { Version } from "./version.ts";
+import { sortKey, type Version } from "./version.ts";
 
 /**
  * Opens the store in `directory`, or makes one there (revision 1). History before the start is compacted. Throws StoreError with one line
@@ -68,7 +70,7 @@ class LogJournal implements Journal {
   readonly #logger: Logger;
   readonly #limitBytes: number;
   #mvcc: Mvcc | undefined;
-  #dirty = new Map<string, Version>();
+  #dirty = new KeyIndex();
   #appended: readonly Version[] = [];
   #checkpointing: Promise<void> | undefined;
   /** Log size at which the next checkpoint is due; grows after a failed one. */
@@ -85,8 +87,8 @@ class LogJournal implements Journal {
   /** `versions` were found in the log. */
   start(mvcc: Mvcc, versions: readonly Version[]): void {
     this.#mvcc = mvcc;
-    for (const version of versions) this.#dirty.set(version.key, version);
-    mvcc.persisted(this.#checkpoint.revision, []);
+    this.#addDirty(versions);
+    mvcc.persisted(this.#checkpoint.revision);
   }
 
   async append(versions: readonly Version[]): Promise<void> {
@@ -97,7 +99,7 @@ class LogJournal implements Journal {
   }
 
   published(): void {
-    for (const version of this.#appended) this.#dirty.set(version.key, version);
+    this.#addDirty(this.#appended);
     this.#appended = [];
   }
 
@@ -129,19 +131,35 @@ class LogJournal implements Journal {
   }
 
   async #runCheckpoint(): Promise<void> {
-    const versions = this.#dirty;
-    this.#dirty = new Map();
-    const revision = this.#mvcc!.revision;
+    const changed = this.#dirty;
+    this.#dirty = new KeyIndex();
+    const mvcc = this.#mvcc!;
+    const revision = mvcc.revision;
     try {
-      await this.#checkpoint.write([...versions.values()], revision);
-      this.#mvcc!.persisted(revision, versions.values());
+      await this.#checkpoint.write(changed, revision);
+      mvcc.persisted(revision);
+      for (const batch of changed.batches(releasedAtOnce)) {
+        mvcc.release(batch);
+        await loopTurn();
+      }
       await this.#log.drop(revision);
       this.#dueBytes = this.#limitBytes;
-      this.#logger.debug("Brought the log into the checkpoint", { revision, keys: versions.size });
+      this.#logger.debug("Brought the log into the checkpoint", { revision, keys: changed.size });
     } catch (error) {
-      this.#dirty = new Map([...versions, ...this.#dirty]);
+      this.#mergeDirty(changed);
       this.#postpone(error);
     }
+  }
+
+  #addDirty(versions: readonly Version[]): void {
+    for (const version of versions) this.#dirty.set(sortKey(version.key), version);
+  }
+
+  /** Puts what a failed checkpoint was to write back under what came since. */
+  #mergeDirty(older: KeyIndex): void {
+    const newer = this.#dirty;
+    this.#dirty = older;
+    for (const batch of newer.batches(Number.POSITIVE_INFINITY)) this.#addDirty(batch);
   }
 
   #postpone(error: unknown): void {
@@ -161,6 +179,7 @@ class LogJournal implements Journal {
 
 /** Few enough that reading the log at start takes a tenth of a second, enough that keys written often reach LMDB once. */
 const defaultCheckpointBytes = 64 * 1024 * 1024;
+const releasedAtOnce = 2_000;
 /** The log's bound, as a multiple of the size at which a checkpoint is due. */
 const hardLimitFactor = 8;
 

@@ -98,7 +98,14 @@ export class Mvcc {
     const createRevision = current?.createRevision ?? modRevision;
     const isDeleted = mutation.kind === "delete";
     const version: Version = {
-      key: mutation.key, value, valueBytes: value.length, createRevision, modRevision, isDeleted, expiresAtMs, previous: newest,
+      key: mutation.key,
+      value,
+      valueBytes: value.length,
+      createRevision,
+      modRevision,
+      isDeleted,
+      expiresAtMs,
+      previous: newest,
     };
     const event: StoreEvent = { kind: mutation.kind, key: mutation.key, value, revision: modRevision, createRevision };
     this.#index.set(key, version);
@@ -133,9 +140,13 @@ export class Mvcc {
     this.window.forget(Math.min(revision, this.revision));
   }
 
-  /** The checkpoint holds every version up to `revision`; `versions` are those it newly holds. */
-  persisted(revision: number, versions: Iterable<Version>): void {
+  /** The checkpoint holds every version up to `revision`. */
+  persisted(revision: number): void {
     this.#persistedRevision = revision;
+  }
+
+  /** Gives up the bytes of those of `versions`, which the checkpoint holds, that neither readers nor watchers find in history. */
+  release(versions: readonly Version[]): void {
     for (const version of versions) if (version.modRevision <= this.window.forgotten) this.#release(sortKey(version.key), version);
   }
 

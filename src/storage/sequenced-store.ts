@@ -8,8 +8,17 @@ import type { Clock } from "../base/clock.ts";
 import { loopTurn } from "../base/virtual-clock.ts";
 import { Expiry } from "./expiry.ts";
 import type { WindowLimits } from "./event-window.ts";
-import { Mvcc } from "./mvcc.ts";
-import { StoreError, type Mutation, type MutationResult, type RangeOptions, type RangeResult, type Store, type StoredValue, type StoreEvents } from "./store.ts";
+import type { Mvcc } from "./mvcc.ts";
+import {
+  StoreError,
+  type Mutation,
+  type MutationResult,
+  type RangeOptions,
+  type RangeResult,
+  type Store,
+  type StoredValue,
+  type StoreEvents,
+} from "./store.ts";
 import type { Version } from "./version.ts";
 import { WatchFeed } from "./watch-feed.ts";
 
@@ -69,7 +78,7 @@ export class SequencedStore implements Store {
     return new Promise((resolve, reject) => {
       this.#check();
       const bytes = mutation.key.length + (mutation.kind === "put" ? mutation.value.length : 0);
-      if (bytes > requestLimitBytes || mutation.key.length * 3 > keyLimitBytes && Buffer.byteLength(mutation.key) > keyLimitBytes) {
+      if (bytes > requestLimitBytes || (mutation.key.length * 3 > keyLimitBytes && Buffer.byteLength(mutation.key) > keyLimitBytes)) {
         throw new StoreError("TooLarge", "etcdserver: request is too large");
       }
       if (this.#queue.length >= queueLimit || this.#queuedBytes + bytes > queueLimitBytes) {

@@ -77,20 +77,25 @@ function mutations(open: OpenStore): void {
     await using store = (await open()).store;
     const start = await store.revision();
     const revisions = await Promise.all(Array.from({ length: 300 }, (_, index) => committed(put(store, `/k/${index}`, "v", 0))));
-    assert.deepEqual(revisions.toSorted((a, b) => a - b), Array.from({ length: 300 }, (_, index) => start + 1 + index));
+    assert.deepEqual(
+      revisions.toSorted((a, b) => a - b),
+      Array.from({ length: 300 }, (_, index) => start + 1 + index),
+    );
     assert.equal((await store.range("/k/")).items.length, 300);
   });
 
   it("increments a counter without losing one", async () => {
     await using store = (await open()).store;
     await put(store, "/n", "0", 0);
-    await Promise.all(Array.from({ length: 8 }, async () => {
-      for (let done = 0; done < 5; ) {
-        const current = (await store.get("/n"))!;
-        const result = await put(store, "/n", String(Number(text(current.value)) + 1), current.modRevision);
-        if (result.isCommitted) done++;
-      }
-    }));
+    await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        for (let done = 0; done < 5;) {
+          const current = (await store.get("/n"))!;
+          const result = await put(store, "/n", String(Number(text(current.value)) + 1), current.modRevision);
+          if (result.isCommitted) done++;
+        }
+      }),
+    );
     assert.equal(text((await store.get("/n"))!.value), "40");
   });
 
@@ -106,8 +111,10 @@ function mutations(open: OpenStore): void {
   it("refuses a value above 1.5 MiB and takes one just below", async () => {
     await using store = (await open()).store;
     const limit = 1.5 * 1024 * 1024;
-    await assert.rejects(store.commit({ kind: "put", key: "/big", value: new Uint8Array(limit + 1), expected: 0 }), (error: unknown) =>
-      error instanceof StoreError && error.reason === "TooLarge" && error.message === "etcdserver: request is too large");
+    await assert.rejects(
+      store.commit({ kind: "put", key: "/big", value: new Uint8Array(limit + 1), expected: 0 }),
+      (error: unknown) => error instanceof StoreError && error.reason === "TooLarge" && error.message === "etcdserver: request is too large",
+    );
     assert.equal((await store.commit({ kind: "put", key: "/big", value: new Uint8Array(limit - 4096), expected: 0 })).isCommitted, true);
   });
 }
@@ -119,7 +126,10 @@ function ranges(open: OpenStore): void {
     for (const key of keys) await put(store, key, key, 0);
     const expected = keys.filter((key) => key.startsWith("/p/")).toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     const { items, hasMore } = await store.range("/p/");
-    assert.deepEqual(items.map((item) => item.key), expected);
+    assert.deepEqual(
+      items.map((item) => item.key),
+      expected,
+    );
     assert.equal(hasMore, false);
     assert.deepEqual((await store.range("/none/")).items, []);
   });
@@ -133,7 +143,7 @@ function ranges(open: OpenStore): void {
     }
     const seen: string[] = [];
     const first = await store.range("/p/", { limit: 10 });
-    for (let page = first; ; ) {
+    for (let page = first; ;) {
       seen.push(...page.items.map((item) => text(item.value)));
       assert.equal(page.revision, first.revision);
       if (!page.hasMore) break;
@@ -185,7 +195,10 @@ function watches(open: OpenStore): void {
     for (let index = 0; index < 20; index++) revisions.push(await committed(put(store, `/w/${index}`, "v", 0)));
     for (const seen of [start, revisions[0]!, revisions[9]!, revisions[18]!]) {
       const events = await collect(store, "/w/", seen, start + 20 - seen);
-      assert.deepEqual(events.map((event) => event.revision), revisions.filter((revision) => revision > seen));
+      assert.deepEqual(
+        events.map((event) => event.revision),
+        revisions.filter((revision) => revision > seen),
+      );
     }
   });
 
@@ -225,7 +238,10 @@ function watches(open: OpenStore): void {
     const watchers = Array.from({ length: 10 }, () => collect(store, "/w/", start, 200));
     await Promise.all(Array.from({ length: 200 }, (_, index) => put(store, `/w/${index}`, "v", 0)));
     for (const events of await Promise.all(watchers)) {
-      assert.deepEqual(events.map((event) => event.revision), Array.from({ length: 200 }, (_, index) => start + 1 + index));
+      assert.deepEqual(
+        events.map((event) => event.revision),
+        Array.from({ length: 200 }, (_, index) => start + 1 + index),
+      );
     }
   });
 }
@@ -251,7 +267,10 @@ function compaction(open: OpenStore): void {
     for (let index = 0; index < 10; index++) await put(store, `/c/${index}`, `v${index}`, 0);
     for (let index = 0; index < 10; index += 2) await remove(store, `/c/${index}`, (await store.get(`/c/${index}`))!.modRevision);
     await store.compact(await store.revision());
-    assert.deepEqual((await store.range("/c/")).items.map((item) => text(item.value)), ["v1", "v3", "v5", "v7", "v9"]);
+    assert.deepEqual(
+      (await store.range("/c/")).items.map((item) => text(item.value)),
+      ["v1", "v3", "v5", "v7", "v9"],
+    );
     assert.equal((await put(store, "/c/0", "again", 0)).isCommitted, true);
   });
 }
@@ -301,7 +320,10 @@ function expiry(open: OpenStore): void {
 function ending(open: OpenStore): void {
   it("refuses everything after it was closed, and ends its watches", async () => {
     const { store } = await open();
-    const next = store.watch("/", await store.revision(), new AbortController().signal)[Symbol.asyncIterator]().next();
+    const next = store
+      .watch("/", await store.revision(), new AbortController().signal)
+      [Symbol.asyncIterator]()
+      .next();
     const isClosed = (error: unknown) => error instanceof StoreError && error.reason === "Closed";
     const ended = assert.rejects(next, isClosed);
     await store.close();

@@ -8,6 +8,7 @@ import { join } from "node:path";
 
 import { open, type Database, type RootDatabase } from "lmdb";
 
+import type { KeyIndex } from "../key-index.ts";
 import { StoreError } from "../store.ts";
 import type { Version } from "../version.ts";
 import { messageOf } from "./log.ts";
@@ -26,7 +27,13 @@ export class Checkpoint {
     this.path = join(directory, options.fileName ?? checkpointFile);
     // With overlapping sync a commit would be reported before it is on the disk.
     this.#root = open<Buffer, Buffer>(this.path, {
-      noSubdir: true, maxDbs: 2, encoding: "binary", keyEncoding: "binary", cache: false, overlappingSync: false, readOnly: options.readOnly ?? false,
+      noSubdir: true,
+      maxDbs: 2,
+      encoding: "binary",
+      keyEncoding: "binary",
+      cache: false,
+      overlappingSync: false,
+      readOnly: options.readOnly ?? false,
     });
     this.#values = this.#root.openDB<Buffer, Buffer>("values", { encoding: "binary", keyEncoding: "binary" });
     this.#meta = this.#root.openDB<string, string>("meta", { encoding: "string" });
@@ -72,20 +79,17 @@ export class Checkpoint {
     return checkpointValue(key, this.#values.getBinary(key), version.modRevision);
   }
 
-  /** Puts `versions` (one for each key) in and moves the revision to `revision`. Rejects when a transaction fails; it may be run again. */
-  async write(versions: readonly Version[], revision: number): Promise<void> {
-    const records = versions.map((version) => ({ key: Buffer.from(version.key, "utf8"), version }));
-    // Neighbours share pages, and each transaction writes the pages it touched.
-    records.sort((a, b) => Buffer.compare(a.key, b.key));
-    for (let start = 0; start < records.length; ) {
-      const end = batchEnd(records, start);
-      await this.#commit(() => {
-        for (const { key, version } of records.slice(start, end)) {
-          if (version.isDeleted) void this.#values.remove(key);
-          else void this.#values.put(key, encodeCheckpointRecord(key, version));
-        }
-      });
-      start = end;
+  /**
+   * Puts the newest versions of `changed` in and moves the revision to `revision`. Goes in order of keys, since neighbours share pages and
+   * each transaction writes the pages it touched. Rejects when a transaction fails; it may be run again.
+   */
+  async write(changed: KeyIndex, revision: number): Promise<void> {
+    for (const batch of changed.batches(batchLimit)) {
+      for (let start = 0; start < batch.length;) {
+        const end = endOfTransaction(batch, start);
+        await this.#commit(() => this.#put(batch.slice(start, end)));
+        start = end;
+      }
     }
     await this.#commit(() => void this.#meta.put("revision", String(revision)));
     await this.#extend();
@@ -102,6 +106,14 @@ export class Checkpoint {
     // On a full disk the record stays; it names a process that has ended then.
     if (this.#isClaimed) await this.#commit(() => void this.#meta.remove("owner")).catch(() => undefined);
     await this.#root.close();
+  }
+
+  #put(versions: readonly Version[]): void {
+    for (const version of versions) {
+      const key = Buffer.from(version.key, "utf8");
+      if (version.isDeleted) void this.#values.remove(key);
+      else void this.#values.put(key, encodeCheckpointRecord(key, version));
+    }
   }
 
   async #commit(action: () => void): Promise<void> {
@@ -128,12 +140,12 @@ export class Checkpoint {
 
 export const checkpointFile = "checkpoint.mdb";
 
-const batchLimit = 1_000;
+/** Keys and bytes of one transaction, which has to be put together in one turn of the loop. */
+const batchLimit = 500;
 const batchLimitBytes = 4 * 1024 * 1024;
 
-function batchEnd(records: readonly { readonly version: Version }[], start: number): number {
-  let bytes = 0;
+function endOfTransaction(versions: readonly Version[], start: number): number {
   let end = start;
-  while (end < records.length && end - start < batchLimit && bytes < batchLimitBytes) bytes += records[end++]!.version.valueBytes;
+  for (let bytes = 0; end < versions.length && bytes < batchLimitBytes; end++) bytes += versions[end]!.valueBytes;
   return end;
 }

@@ -4,6 +4,7 @@ import { chmod, link, mkdir, open, readdir, readFile, rename, rm, writeFile } fr
 import { join } from "node:path";
 import { promisify } from "node:util";
 
+import { KeyIndex } from "../key-index.ts";
 import { StoreError } from "../store.ts";
 import { Checkpoint, checkpointFile } from "./checkpoint.ts";
 import { syncDirectory } from "./durable-file.ts";
@@ -68,7 +69,7 @@ async function createCheckpoint(directory: string, names: readonly string[]): Pr
   for (const name of names) if (name.startsWith(draftPrefix)) await rm(join(directory, name), { force: true });
   const draft = `${draftPrefix}${process.pid}`;
   const checkpoint = new Checkpoint(directory, { fileName: draft });
-  await checkpoint.write([], firstRevision);
+  await checkpoint.write(new KeyIndex(), firstRevision);
   await checkpoint.close();
   await chmod(join(directory, draft), 0o600);
   await link(join(directory, draft), join(directory, checkpointFile)).catch((error: unknown) => {

@@ -19,7 +19,7 @@ export const openDurableFile: OpenDurableFile = async (path, mode) => {
   const file = await open(path, flags, 0o600);
   return {
     async write(bytes, offset) {
-      for (let written = 0; written < bytes.length; ) {
+      for (let written = 0; written < bytes.length;) {
         const result = await file.write(bytes, written, bytes.length - written, offset + written);
         written += result.bytesWritten;
       }

@@ -30,7 +30,7 @@ export function writeLogRecord(target: Buffer, offset: number, version: Version)
 /** Versions of one group's payload, whose checksum was right. */
 export function readLogRecords(payload: Buffer): Version[] {
   const versions: Version[] = [];
-  for (let offset = 0; offset < payload.length; ) {
+  for (let offset = 0; offset < payload.length;) {
     const keyAt = offset + logHeaderBytes;
     const valueAt = keyAt + payload.readUInt16LE(offset + 19);
     const valueBytes = payload.readUInt32LE(offset + 21);
