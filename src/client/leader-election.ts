@@ -19,19 +19,23 @@ export async function runLeading(options: LeaderElectionOptions, lead: (signal: 
   await election.acquire(signal);
   options.onLeaderChange?.(options.identity);
   const leading = new AbortController();
-  const lost = election.hold(AbortSignal.any([signal, leading.signal])).then(
-    () => leading.abort(new LeadershipLostError(options.name)),
+  const held = AbortSignal.any([signal, leading.signal]);
+  let hasLost = false;
+  const holding = election.hold(held).then(
+    () => {
+      hasLost = true;
+      leading.abort(new LeadershipLostError(options.name));
+    },
     (error: unknown) => leading.abort(error),
   );
   try {
-    await lead(AbortSignal.any([signal, leading.signal]));
+    await lead(held);
   } finally {
-    const wasLost = leading.signal.aborted;
     leading.abort();
-    await lost;
-    if (!wasLost) await election.release();
+    await holding;
+    if (!hasLost) await election.release();
   }
-  if (!signal.aborted && leading.signal.reason instanceof LeadershipLostError) throw leading.signal.reason;
+  if (hasLost && !signal.aborted) throw new LeadershipLostError(options.name);
 }
 
 /** The leader could not renew its lease in time; another may lead now. */
