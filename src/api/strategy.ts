@@ -79,6 +79,8 @@ export interface KindStrategy<T extends KubeObject = any> {
   readonly gvk: GroupVersionKind;
   /** Rule for `metadata.name`, and for `generateName` when the second argument is true. */
   readonly nameRule: NameRule;
+  /** Whether finalizers without a domain are refused. Default true; a few kinds accept them. */
+  readonly requiresQualifiedFinalizers?: boolean;
   readonly generation: GenerationRule<T>;
   /** Go's defaulting functions, idempotent, called on every decoded object and on values read from storage. */
   defaults?(object: T): void;

@@ -9,6 +9,7 @@ import type { Lease, LeaseSpec } from "./types.ts";
 export const leases = defineKind<Lease>({
   gvk: { group: "coordination.k8s.io", version: "v1", kind: "Lease" },
   nameRule: subdomainName,
+  requiresQualifiedFinalizers: false,
   generation: "none",
   create: {
     prepare: (lease, context) => dropDisabledFields(lease.spec, undefined, context),
