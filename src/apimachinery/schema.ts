@@ -25,6 +25,8 @@ export interface StructSchema {
   /** Group, version and kind, for top-level types. */
   readonly gvk: ReadonlyArray<readonly [group: string, version: string, kind: string]>;
   readonly unions: readonly unknown[];
+  /** Schema of members that `fields` does not declare (custom resources that preserve unknown fields); absent: there are none. */
+  readonly unknownFields?: Schema;
 }
 
 export interface MapSchema {

@@ -1,0 +1,110 @@
+/** Whether a value has the types that its schema declares: what server-side apply checks of a configuration before it merges it. */
+import { isObject, isRawNumber } from "../json.ts";
+import type { JsonValue } from "../json.ts";
+import type { ListSchema, ScalarSchema, Schema } from "../schema.ts";
+import { elementText, itemElement } from "./path-element.ts";
+import { isFreeForm, itemSchema, memberSchema } from "./typed-shape.ts";
+
+/**
+ * Every fault with its path, as Kubernetes prints them (`.spec.replicas: expected numeric (int or float), got string`); undefined when
+ * there is none. Associative lists may not name an item twice.
+ */
+export function typedFaults(value: JsonValue, schema: Schema): string | undefined {
+  const faults = valueFaults(value, schema);
+  if (faults.length === 0) return undefined;
+  const texts = faults.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  return texts.length === 1 ? texts[0] : ["errors:", ...texts.map((text) => `  ${text}`)].join("\n");
+}
+
+interface Fault {
+  readonly path: string;
+  readonly message: string;
+}
+
+const fault = (message: string): Fault[] => [{ path: "", message }];
+const within = (step: string, faults: Fault[]): Fault[] => faults.map(({ path, message }) => ({ path: step + path, message }));
+
+function valueFaults(value: JsonValue, schema: Schema): Fault[] {
+  if (value === null) return [];
+  switch (schema.shape) {
+    case "struct":
+    case "map":
+      return isObject(value) ? mapFaults(value, schema) : fault(`expected map, got &{${goValue(value)}}`);
+    case "list":
+      return Array.isArray(value) ? listFaults(value, schema) : fault(`expected list, got &{${goValue(value)}}`);
+    case "scalar":
+      return scalarFaults(value, schema);
+  }
+}
+
+/** An undeclared member ends the search, as upstream's does. */
+function mapFaults(object: Readonly<Record<string, JsonValue>>, schema: Schema): Fault[] {
+  const faults: Fault[] = [];
+  for (const [name, value] of Object.entries(object)) {
+    const member = memberSchema(schema, name);
+    if (member === undefined) return [...faults, ...within(`.${name}`, fault("field not declared in schema"))];
+    faults.push(...within(`.${name}`, valueFaults(value, member)));
+  }
+  return faults;
+}
+
+function listFaults(list: JsonValue[], schema: ListSchema): Fault[] {
+  const faults: Fault[] = [];
+  const seen = new Set<string>();
+  for (const [index, item] of list.entries()) {
+    let step = `[${index}]`;
+    if (schema.listType !== "atomic") {
+      const found = itemElement(item, schema);
+      if ("fault" in found) return [...faults, ...fault(`element ${index}: ${found.fault}`)];
+      step = elementText(found.element);
+      if (seen.has(found.element)) faults.push(...fault(`duplicate entries for key ${step}`));
+      seen.add(found.element);
+    }
+    faults.push(...within(step, valueFaults(item, itemSchema(schema))));
+  }
+  return faults;
+}
+
+function scalarFaults(value: JsonValue, schema: ScalarSchema): Fault[] {
+  switch (schema.scalar) {
+    case "json":
+      return isFreeForm(schema) || isObject(value) || schema.special !== "RawExtension" ? [] : fault(`expected map, got &{${goValue(value)}}`);
+    case "string":
+    case "bytes":
+    case "duration":
+      return typeof value === "string" ? [] : fault(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
+    case "bool":
+      return typeof value === "boolean" ? [] : fault(`expected boolean, got &{${goValue(value)}}`);
+    case "time":
+    case "microTime":
+    case "quantity":
+    case "intOrString":
+      return Array.isArray(value) || isObject(value) ? fault(`expected any scalar, got &{${goValue(value)}}`) : [];
+    default:
+      return typeof value === "number" || isRawNumber(value) ? [] : fault(`expected numeric (int or float), got ${goType(value)}`);
+  }
+}
+
+/** Go's `%v`. */
+function goValue(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(goValue).join(" ")}]`;
+  if (isRawNumber(value)) return value.rawJSON;
+  if (isObject(value)) return `map[${sortedEntries(value).map(([name, member]) => `${name}:${goValue(member)}`).join(" ")}]`;
+  return value === null ? "<nil>" : String(value);
+}
+
+/** Go's `%#v`. */
+function goSyntax(value: JsonValue): string {
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
+  if (isRawNumber(value)) return value.rawJSON;
+  if (isObject(value)) return `map[string]interface {}{${sortedEntries(value).map(([name, member]) => `${JSON.stringify(name)}:${goSyntax(member)}`).join(", ")}}`;
+  return value === null ? "interface {}(nil)" : JSON.stringify(value);
+}
+
+function goType(value: JsonValue): string {
+  if (Array.isArray(value)) return "[]interface {}";
+  if (isObject(value)) return "map[string]interface {}";
+  return typeof value === "boolean" ? "bool" : "string";
+}
+
+const sortedEntries = (object: Readonly<Record<string, JsonValue>>) => Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1));
