@@ -75,6 +75,9 @@ export function comparedSteps(scenario: Scenario): Step[] {
 
 function locate(folder: string, name: string): string {
   const place = [path.join(folder, name), path.resolve(name), path.join(folder, `${name}.json`)].find((candidate) => existsSync(candidate));
-  if (place === undefined) throw new Error(`there is no recording ${name} in ${folder}`);
+  if (place === undefined) {
+    console.error(`There is no recording ${name} in ${folder}.`);
+    process.exit(2);
+  }
   return place;
 }
