@@ -26,6 +26,7 @@ export class SequencedStore implements Store {
   readonly backend: string;
   readonly #clock: Clock;
   readonly #journal: Journal;
+  readonly #quotaBytes: number;
   readonly #mvcc: Mvcc;
   readonly #feed: WatchFeed;
   readonly #expiry: Expiry;
@@ -41,6 +42,7 @@ export class SequencedStore implements Store {
     this.backend = options.backend;
     this.#clock = options.clock;
     this.#journal = options.journal;
+    this.#quotaBytes = options.quotaBytes ?? defaultQuotaBytes;
     this.#mvcc = options.mvcc;
     this.#feed = new WatchFeed(options.mvcc.window);
     this.#expiry = new Expiry(options.clock, (key) => this.#expire(key));
@@ -171,6 +173,9 @@ export class SequencedStore implements Store {
     const outcomes = group.map(({ mutation }): Outcome => {
       const lifetimeMs = mutation.kind === "put" ? (mutation.ttlSeconds ?? 0) * 1000 : 0;
       try {
+        if (mutation.kind === "put" && this.#mvcc.liveBytes + mutation.value.length > this.#quotaBytes) {
+          throw new StoreError("Full", "etcdserver: mvcc: database space exceeded");
+        }
         const version = this.#mvcc.stage(mutation, lifetimeMs > 0 ? nowMs + lifetimeMs : 0);
         if (version !== undefined) versions.push(version);
         return version ?? { current: this.#mvcc.get(mutation.key, { includeStaged: true }) };
@@ -256,6 +261,8 @@ export interface SequencedStoreOptions {
   readonly clock: Clock;
   readonly journal: Journal;
   readonly mvcc: Mvcc;
+  /** Bytes of keys and values above which puts are refused as `Full`; deletions go on. */
+  readonly quotaBytes?: number;
 }
 
 type Waiting = {
@@ -275,6 +282,8 @@ export const defaultWindow: WindowLimits = { maxEvents: 200_000, maxBytes: 128 *
 const requestLimitBytes = 1.5 * 1024 * 1024;
 /** LMDB's limit is 1978 bytes; Kubernetes' names make keys of at most about 700. */
 const keyLimitBytes = 1_900;
+/** The largest size that etcd's documentation suggests for `--quota-backend-bytes`. */
+const defaultQuotaBytes = 8 * 1024 * 1024 * 1024;
 /** What may wait; beyond it writers are refused, as etcd does. */
 const queueLimit = 10_000;
 const queueLimitBytes = 256 * 1024 * 1024;

@@ -25,15 +25,17 @@ export class Checkpoint {
   /** Opens or makes the file. The caller has made sure that an existing one is sound (verify-checkpoint.ts). */
   constructor(directory: string, options: { readOnly?: boolean; fileName?: string } = {}) {
     this.path = join(directory, options.fileName ?? checkpointFile);
-    // With overlapping sync a commit would be reported before it is on the disk.
     this.#root = open<Buffer, Buffer>(this.path, {
       noSubdir: true,
       maxDbs: 2,
       encoding: "binary",
       keyEncoding: "binary",
       cache: false,
-      overlappingSync: false,
       readOnly: options.readOnly ?? false,
+      // With overlapping sync a commit would be reported before it is on the disk.
+      overlappingSync: false,
+      // Batching by turns makes a promise of its own that nobody waits for, whose rejection would end the process.
+      eventTurnBatching: false,
     });
     this.#values = this.#root.openDB<Buffer, Buffer>("values", { encoding: "binary", keyEncoding: "binary" });
     this.#meta = this.#root.openDB<string, string>("meta", { encoding: "string" });
