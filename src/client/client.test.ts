@@ -5,7 +5,7 @@ import { isNotFound, notFoundError } from "../apimachinery/status.ts";
 import { loopTurn, VirtualClock } from "../base/virtual-clock.ts";
 import { ScriptedStream, scriptedHandler } from "../testing/scripted-handler.ts";
 import { Client } from "./client.ts";
-import { loopbackTransport } from "./loopback.ts";
+import { loopbackTransport } from "./transports/loopback-transport.ts";
 import { resources } from "./resources.ts";
 import type { ScriptedAnswer } from "../testing/scripted-handler.ts";
 

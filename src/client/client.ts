@@ -1,14 +1,14 @@
 import { sleep } from "../base/clock.ts";
 import { StatusError } from "../apimachinery/status.ts";
-import { createRequest, createSubresourceRequest, deleteCollectionRequest, deleteRequest, getRequest, listRequest, patchRequest, rawRequest, updateRequest, watchRequest } from "./request-builder.ts";
+import { createRequest, createSubresourceRequest, deleteCollectionRequest, deleteRequest, getRequest, listRequest, patchRequest, rawRequest, updateRequest, updateSubresourceRequest, watchRequest } from "./requests/request-builder.ts";
 import { resourceLabel } from "./resource-type.ts";
-import { decodeFrames, errorOf, readBody, retryAfterOf } from "./response.ts";
+import { decodeFrames, errorOf, readBody, retryAfterOf } from "./requests/response.ts";
 import type { Clock } from "../base/clock.ts";
 import type { DeepReadonly } from "../apimachinery/json.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { ApiResponse, Transport } from "../apimachinery/request.ts";
 import type { Status } from "../apimachinery/status.ts";
-import type { DeleteOptions, GetOptions, ListOptions, Patch, RequestValue, WatchOptions, WriteOptions } from "./request-builder.ts";
+import type { DeleteOptions, GetOptions, ListOptions, Patch, RequestValue, WatchOptions, WriteOptions } from "./requests/request-builder.ts";
 import type { ResourceType } from "./resource-type.ts";
 
 /**
@@ -50,8 +50,18 @@ export class Client {
   }
 
   /** POST to `binding`, `eviction`, `token` of an object; `R` is what that subresource answers. */
-  async createSubresource<R = Status>(resource: ResourceType, address: { namespace: string; name: string; subresource: string }, body: unknown, options: WriteOptions & CallOptions = {}): Promise<R> {
+  async createSubresource<R = Status>(resource: ResourceType, address: SubresourceAddress, body: unknown, options: WriteOptions & CallOptions = {}): Promise<R> {
     return this.#json(createSubresourceRequest(resource, address, body, options), describe(resource, address.name), options);
+  }
+
+  /** GET of a subresource that is a kind of its own: `scale`. */
+  async getSubresource<R>(resource: ResourceType, address: SubresourceAddress, options: GetOptions & CallOptions = {}): Promise<R> {
+    return this.#json(getRequest(resource, address, options), describe(resource, address.name), options);
+  }
+
+  /** PUT of a subresource that is a kind of its own; the body carries that kind. */
+  async updateSubresource<R>(resource: ResourceType, address: SubresourceAddress, body: unknown, options: WriteOptions & CallOptions = {}): Promise<R> {
+    return this.#json(updateSubresourceRequest(resource, address, body, options), describe(resource, address.name), options);
   }
 
   async update<T extends KubeObject>(resource: ResourceType<T>, object: DeepReadonly<T>, options: WriteOptions & SubresourceOption & CallOptions = {}): Promise<T> {
@@ -141,6 +151,11 @@ export interface ClientOptions {
 }
 export interface CallOptions {
   readonly signal?: AbortSignal;
+}
+export interface SubresourceAddress {
+  readonly namespace: string;
+  readonly name: string;
+  readonly subresource: string;
 }
 export interface SubresourceOption {
   readonly subresource?: string;

@@ -10,7 +10,7 @@ import type { DeepReadonly } from "../apimachinery/json.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Change, Client, EventSink, Informer, InformerSet, ResourceType } from "../client/index.ts";
 import type { PlanOutcome } from "./carry-out.ts";
-import type { Plan, WriteAction } from "./plan.ts";
+import type { NamedObject, Plan, WriteAction } from "./plan.ts";
 import type { Caches, Watch } from "./watch.ts";
 
 /**
@@ -82,6 +82,10 @@ export interface ControllerContext extends ControllerServices {
   readonly caches: Caches;
   readonly queue: Pick<WorkQueue, "add" | "addAfter">;
   readonly signal: AbortSignal;
+  /** Tells of a write the controller made past `carryOut`, so that the key waits until the caches have seen it. `object` is the server's answer. */
+  noteWrite(key: string, resource: ResourceType, object: DeepReadonly<KubeObject>): void;
+  /** The same for a deletion. */
+  noteDelete(key: string, resource: ResourceType, object: NamedObject): void;
   /** Carries a plan out for a key: writes are tracked, a requeue is arranged, and the first failure that counts is thrown. */
   carryOut(key: string, plan: Plan): Promise<PlanOutcome>;
 }
@@ -159,27 +163,41 @@ class Harness<Snapshot> {
   }
 
   #context(signal: AbortSignal): ControllerContext {
-    return { ...this.#services, caches: this.#caches, queue: this.#queue, signal, carryOut: (key, plan) => this.#carryOut(key, plan, signal) };
+    return {
+      ...this.#services,
+      caches: this.#caches,
+      queue: this.#queue,
+      signal,
+      carryOut: (key, plan) => this.#carryOut(key, plan, signal),
+      noteWrite: (key, resource, object) => this.#noteWrite(key, resource, object),
+      noteDelete: (key, resource, object) => this.#noteDelete(key, resource, object),
+    };
   }
 
   async #carryOut(key: string, plan: Plan, signal: AbortSignal): Promise<PlanOutcome> {
     const { client, events, clock, onReconciled } = this.#services;
     const atMs = clock.nowMs();
-    const outcome = await carryOut(plan, { client, events, signal, onWrite: (action, object) => this.#noteWrite(key, action, object) });
+    const outcome = await carryOut(plan, { client, events, signal, onWrite: (action, object) => this.#note(key, action, object) });
     onReconciled?.({ controller: this.#definition.name, key, atMs, plan, outcome });
     if (outcome.failure !== undefined) throw outcome.failure;
     if (outcome.requeueAfterMs !== undefined) this.#queue.addAfter(key, outcome.requeueAfterMs);
     return outcome;
   }
 
-  #noteWrite(key: string, action: WriteAction, object: DeepReadonly<KubeObject> | undefined): void {
-    const informer = this.#informers.get(resourceLabel(action.resource));
-    if (informer === undefined) return;
-    if (action.kind === "delete") {
-      this.#tracker.noteDelete(key, informer, { namespace: action.namespace, name: action.name, uid: action.options.preconditions?.uid });
-    } else if (object?.metadata.resourceVersion !== undefined) {
-      this.#tracker.noteWrite(key, informer, object.metadata.resourceVersion);
-    }
+  #note(key: string, action: WriteAction, object: DeepReadonly<KubeObject> | undefined): void {
+    if (action.kind !== "delete") return object && this.#noteWrite(key, action.resource, object);
+    const uid = action.options.preconditions?.uid;
+    this.#noteDelete(key, action.resource, { metadata: { namespace: action.namespace, name: action.name, ...(uid !== undefined && { uid }) } });
+  }
+
+  #noteWrite(key: string, resource: ResourceType, object: DeepReadonly<KubeObject>): void {
+    const informer = this.#informers.get(resourceLabel(resource));
+    if (informer !== undefined && object.metadata.resourceVersion !== undefined) this.#tracker.noteWrite(key, informer, object.metadata.resourceVersion);
+  }
+
+  #noteDelete(key: string, resource: ResourceType, { metadata }: NamedObject): void {
+    const informer = this.#informers.get(resourceLabel(resource));
+    if (informer !== undefined) this.#tracker.noteDelete(key, informer, { namespace: metadata.namespace ?? "", name: metadata.name ?? "", uid: metadata.uid });
   }
 }
 

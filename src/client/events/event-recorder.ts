@@ -1,0 +1,117 @@
+import { BoundedQueue } from "../../base/bounded-queue.ts";
+import { sleep } from "../../base/clock.ts";
+import { isAbort } from "../../base/task-group.ts";
+import { isAlreadyExists, isNotFound, StatusError } from "../../apimachinery/status.ts";
+import { EventCorrelator } from "./event-correlator.ts";
+import { eventName } from "./event-name.ts";
+import { resources } from "../resources.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { Random } from "../../base/random.ts";
+import type { DeepReadonly } from "../../apimachinery/json.ts";
+import type { Event } from "../../api/core-v1/types.ts";
+import type { Client } from "../client.ts";
+import type { ObjectReference } from "../objects/object-reference.ts";
+
+/**
+ * Writes core/v1 Events for one component. `record` never waits and never fails; `run` sends them one by one, in order. More than 1,000
+ * waiting events are dropped, newest first; a server that cannot be reached is tried every 10 s, twelve times.
+ */
+export class EventRecorder implements EventSink {
+  readonly #options: EventRecorderOptions;
+  readonly #queue = new BoundedQueue<DeepReadonly<Event>>(queueLimit);
+  readonly #correlator = new EventCorrelator();
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+  }
+
+  record(regarding: ObjectReference, event: EventText): void {
+    const { clock, random, log } = this.#options;
+    const built = buildEvent(regarding, event, { ...this.#options, nowMs: clock.nowMs(), name: eventName(regarding.name ?? "", clock, random) });
+    if (!this.#queue.offer(built)) log.warn("Dropped an event, too many are waiting", { reason: event.reason, object: regarding.name });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    for await (const event of this.#queue.drain(signal)) await this.#send(event, signal);
+  }
+
+  async #send(event: DeepReadonly<Event>, signal: AbortSignal): Promise<void> {
+    const { client, clock, log } = this.#options;
+    const decision = this.#correlator.decide(event, clock.nowMs());
+    for (let attempt = 1; decision.kind !== "drop" && attempt <= maxAttempts; attempt++) {
+      try {
+        if (decision.kind === "create") await client.create(resources.events, decision.event, { signal });
+        else await patchOrCreate(client, decision, signal);
+        return;
+      } catch (error) {
+        if (isAbort(error, signal)) return;
+        if (error instanceof StatusError) {
+          // The namespace is going away, or the very event is there: nothing to try again.
+          if (!isAlreadyExists(error)) log.debug("An event was refused", { reason: event.reason, error });
+          return;
+        }
+        if (attempt === maxAttempts) log.warn("Could not write an event", { reason: event.reason, error });
+        else await sleep(clock, retryMs, signal).catch(() => undefined);
+      }
+    }
+  }
+}
+
+/** What components record through. */
+export interface EventSink {
+  record(regarding: ObjectReference, event: EventText): void;
+}
+
+export interface EventText {
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly message: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+export interface EventRecorderOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** `source.component`, such as `deployment-controller`. */
+  readonly component: string;
+  /** `source.host`: the node's name, for node agents. */
+  readonly host?: string;
+}
+
+/** The Event as it is first written. */
+export function buildEvent(regarding: ObjectReference, text: EventText, context: { component: string; host?: string; nowMs: number; name: string }): Event {
+  const timestamp = new Date(Math.floor(context.nowMs / 1000) * 1000).toISOString().replace(".000Z", "Z");
+  return {
+    metadata: {
+      name: context.name,
+      namespace: regarding.namespace === undefined || regarding.namespace === "" ? "default" : regarding.namespace,
+      ...(text.annotations !== undefined && { annotations: { ...text.annotations } }),
+    },
+    involvedObject: { ...regarding },
+    reason: text.reason,
+    message: text.message,
+    source: { component: context.component, ...(context.host !== undefined && { host: context.host }) },
+    firstTimestamp: timestamp,
+    lastTimestamp: timestamp,
+    count: 1,
+    type: text.type,
+    reportingComponent: context.component,
+    ...(context.host !== undefined && { reportingInstance: context.host }),
+  };
+}
+
+const queueLimit = 1000;
+const maxAttempts = 12;
+const retryMs = 10_000;
+
+async function patchOrCreate(client: Client, decision: { name: string; patch: Parameters<Client["patch"]>[3]; event: DeepReadonly<Event> }, signal: AbortSignal): Promise<void> {
+  try {
+    await client.patch(resources.events, decision.event.metadata.namespace ?? "", decision.name, { ...decision.patch, signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    await client.create(resources.events, decision.event, { signal });
+  }
+}
