@@ -18,7 +18,10 @@ test("bounded queue: keeps order through many rounds", () => {
     if (queue.size > 90) while (queue.size > 0) seen.push(queue.poll());
   }
   while (queue.size > 0) seen.push(queue.poll());
-  deepEqual(seen, Array.from({ length: 500 }, (_, index) => index));
+  deepEqual(
+    seen,
+    Array.from({ length: 500 }, (_, index) => index),
+  );
 });
 
 test("bounded queue: drains as items come, until the signal aborts", async () => {

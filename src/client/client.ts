@@ -1,6 +1,18 @@
 import { sleep } from "../base/clock.ts";
 import { StatusError } from "../apimachinery/status.ts";
-import { createRequest, createSubresourceRequest, deleteCollectionRequest, deleteRequest, getRequest, listRequest, patchRequest, rawRequest, updateRequest, updateSubresourceRequest, watchRequest } from "./requests/request-builder.ts";
+import {
+  createRequest,
+  createSubresourceRequest,
+  deleteCollectionRequest,
+  deleteRequest,
+  getRequest,
+  listRequest,
+  patchRequest,
+  rawRequest,
+  updateRequest,
+  updateSubresourceRequest,
+  watchRequest,
+} from "./requests/request-builder.ts";
 import { resourceLabel } from "./resource-type.ts";
 import { decodeFrames, errorOf, readBody, retryAfterOf } from "./requests/response.ts";
 import type { Clock } from "../base/clock.ts";
@@ -35,7 +47,12 @@ export class Client {
   }
 
   /** A subresource (`scale`, `status`) is read with `options.subresource`. */
-  async get<T extends KubeObject>(resource: ResourceType<T>, namespace: string, name: string, options: GetOptions & SubresourceOption & CallOptions = {}): Promise<T> {
+  async get<T extends KubeObject>(
+    resource: ResourceType<T>,
+    namespace: string,
+    name: string,
+    options: GetOptions & SubresourceOption & CallOptions = {},
+  ): Promise<T> {
     return this.#object(getRequest(resource, addressFrom(namespace, name, options.subresource), options), resource, name, options);
   }
 
@@ -50,7 +67,12 @@ export class Client {
   }
 
   /** POST to `binding`, `eviction`, `token` of an object; `R` is what that subresource answers. */
-  async createSubresource<R = Status>(resource: ResourceType, address: SubresourceAddress, body: unknown, options: WriteOptions & CallOptions = {}): Promise<R> {
+  async createSubresource<R = Status>(
+    resource: ResourceType,
+    address: SubresourceAddress,
+    body: unknown,
+    options: WriteOptions & CallOptions = {},
+  ): Promise<R> {
     return this.#json(createSubresourceRequest(resource, address, body, options), describe(resource, address.name), options);
   }
 
@@ -64,7 +86,11 @@ export class Client {
     return this.#json(updateSubresourceRequest(resource, address, body, options), describe(resource, address.name), options);
   }
 
-  async update<T extends KubeObject>(resource: ResourceType<T>, object: DeepReadonly<T>, options: WriteOptions & SubresourceOption & CallOptions = {}): Promise<T> {
+  async update<T extends KubeObject>(
+    resource: ResourceType<T>,
+    object: DeepReadonly<T>,
+    options: WriteOptions & SubresourceOption & CallOptions = {},
+  ): Promise<T> {
     return this.#object(updateRequest(resource, object as DeepReadonly<KubeObject>, options), resource, object.metadata.name ?? "", options);
   }
 
@@ -72,18 +98,32 @@ export class Client {
     return this.update(resource, object, { ...options, subresource: "status" });
   }
 
-  async patch<T extends KubeObject>(resource: ResourceType<T>, namespace: string, name: string, patch: Patch & WriteOptions & SubresourceOption & CallOptions): Promise<T> {
+  async patch<T extends KubeObject>(
+    resource: ResourceType<T>,
+    namespace: string,
+    name: string,
+    patch: Patch & WriteOptions & SubresourceOption & CallOptions,
+  ): Promise<T> {
     return this.#object(patchRequest(resource, addressFrom(namespace, name, patch.subresource), patch, patch), resource, name, patch);
   }
 
   /** Server-side apply of a partial object, which names itself. */
-  async apply<T extends KubeObject>(resource: ResourceType<T>, object: DeepReadonly<KubeObject>, options: WriteOptions & SubresourceOption & CallOptions & { fieldManager: string; isForced?: boolean }): Promise<T> {
+  async apply<T extends KubeObject>(
+    resource: ResourceType<T>,
+    object: DeepReadonly<KubeObject>,
+    options: WriteOptions & SubresourceOption & CallOptions & { fieldManager: string; isForced?: boolean },
+  ): Promise<T> {
     const namespace = resource.isNamespaced ? (object.metadata.namespace ?? "") : "";
     return this.patch(resource, namespace, object.metadata.name ?? "", { ...options, type: "apply", body: object });
   }
 
   /** Answers the object where the kind returns it (with the resourceVersion of the deletion), else a Status. */
-  async delete<T extends KubeObject>(resource: ResourceType<T>, namespace: string, name: string, options: DeleteOptions & CallOptions = {}): Promise<T | Status> {
+  async delete<T extends KubeObject>(
+    resource: ResourceType<T>,
+    namespace: string,
+    name: string,
+    options: DeleteOptions & CallOptions = {},
+  ): Promise<T | Status> {
     const { signal, ...body } = options;
     return this.#json(deleteRequest(resource, { namespace, name }, body), describe(resource, name), { ...(signal !== undefined && { signal }) });
   }
@@ -94,12 +134,22 @@ export class Client {
   }
 
   /** Events as they come. Ends when the server ends the watch; throws a StatusError when it refuses, the signal's reason when aborted. */
-  async *watch<T extends KubeObject>(resource: ResourceType<T>, namespace: string, options: WatchOptions, signal: AbortSignal): AsyncGenerator<WatchEvent<T>, void> {
+  async *watch<T extends KubeObject>(
+    resource: ResourceType<T>,
+    namespace: string,
+    options: WatchOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<WatchEvent<T>, void> {
     for await (const batch of this.watchBatches(resource, namespace, options, signal)) yield* batch;
   }
 
   /** As `watch`, with the events that arrived together in one list. */
-  async *watchBatches<T extends KubeObject>(resource: ResourceType<T>, namespace: string, options: WatchOptions, signal: AbortSignal): AsyncGenerator<WatchEvent<T>[], void> {
+  async *watchBatches<T extends KubeObject>(
+    resource: ResourceType<T>,
+    namespace: string,
+    options: WatchOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<WatchEvent<T>[], void> {
     const response = await this.#send(watchRequest(resource, namespace, options), describe(resource, ""), { signal });
     if (response.body.kind !== "stream") return;
     for await (const batch of decodeFrames(response.body.chunks)) {

@@ -6,7 +6,13 @@ import { Client } from "./client.ts";
 import { discoverResources, preferredResources, resourceOfKind } from "./discovery.ts";
 import { loopbackTransport } from "./transports/loopback-transport.ts";
 
-const entry = (resource: string, kind: string, group: string, version: string, subresources: unknown[] = []) => ({ resource, responseKind: { group, version, kind }, scope: "Namespaced", verbs: ["get", "list"], subresources });
+const entry = (resource: string, kind: string, group: string, version: string, subresources: unknown[] = []) => ({
+  resource,
+  responseKind: { group, version, kind },
+  scope: "Namespaced",
+  verbs: ["get", "list"],
+  subresources,
+});
 const core = { items: [{ metadata: {}, versions: [{ version: "v1", freshness: "Current", resources: [entry("pods", "Pod", "", "v1")] }] }] };
 const scale = { subresource: "scale", responseKind: { group: "autoscaling", version: "v1", kind: "Scale" }, verbs: ["get", "update"] };
 const groups = {
@@ -26,8 +32,23 @@ test("discovery: resources, preferred versions, kinds", async () => {
   const client = new Client({ transport: loopbackTransport(handler, { username: "test", groups: [] }), clock: new VirtualClock(), userAgent: "test" });
   const discovered = await discoverResources(client);
   deepEqual(requests, ["GET /api", "GET /apis"]);
-  deepEqual(discovered.map(({ type, isStale }) => `${type.group}/${type.version} ${type.resource} ${isStale}`), ["/v1 pods false", "example.com/v2 widgets true", "example.com/v1 widgets false", "example.com/v1 gears false"]);
-  deepEqual(discovered[1]!.subresources.map(({ name, kind }) => [name, kind]), [["scale", { group: "autoscaling", version: "v1", kind: "Scale" }]]);
-  deepEqual(preferredResources(discovered).map(({ type }) => `${type.version} ${type.resource}`), ["v1 pods", "v2 widgets", "v1 gears"]);
-  deepEqual(resourceOfKind(discovered, { group: "example.com", kind: "Widget", version: "v1" }), { group: "example.com", version: "v1", resource: "widgets", kind: "Widget", isNamespaced: true });
+  deepEqual(
+    discovered.map(({ type, isStale }) => `${type.group}/${type.version} ${type.resource} ${isStale}`),
+    ["/v1 pods false", "example.com/v2 widgets true", "example.com/v1 widgets false", "example.com/v1 gears false"],
+  );
+  deepEqual(
+    discovered[1]!.subresources.map(({ name, kind }) => [name, kind]),
+    [["scale", { group: "autoscaling", version: "v1", kind: "Scale" }]],
+  );
+  deepEqual(
+    preferredResources(discovered).map(({ type }) => `${type.version} ${type.resource}`),
+    ["v1 pods", "v2 widgets", "v1 gears"],
+  );
+  deepEqual(resourceOfKind(discovered, { group: "example.com", kind: "Widget", version: "v1" }), {
+    group: "example.com",
+    version: "v1",
+    resource: "widgets",
+    kind: "Widget",
+    isNamespaced: true,
+  });
 });

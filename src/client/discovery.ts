@@ -20,7 +20,8 @@ export function preferredResources(discovered: readonly DiscoveredResource[]): r
 
 /** The resource that serves a kind, or undefined. */
 export function resourceOfKind(discovered: readonly DiscoveredResource[], kind: { group: string; version?: string; kind: string }): ResourceType | undefined {
-  const fits = ({ type }: DiscoveredResource) => type.group === kind.group && type.kind === kind.kind && (kind.version === undefined || type.version === kind.version);
+  const fits = ({ type }: DiscoveredResource) =>
+    type.group === kind.group && type.kind === kind.kind && (kind.version === undefined || type.version === kind.version);
   return discovered.find(fits)?.type;
 }
 
@@ -48,7 +49,11 @@ interface DiscoveryEntry {
   readonly responseKind?: { readonly group?: string; readonly version?: string; readonly kind?: string };
   readonly scope: "Namespaced" | "Cluster";
   readonly verbs?: readonly string[];
-  readonly subresources?: readonly { readonly subresource: string; readonly responseKind?: DiscoveryEntry["responseKind"]; readonly verbs?: readonly string[] }[];
+  readonly subresources?: readonly {
+    readonly subresource: string;
+    readonly responseKind?: DiscoveryEntry["responseKind"];
+    readonly verbs?: readonly string[];
+  }[];
 }
 
 const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
@@ -71,7 +76,11 @@ function discovered(group: string, version: string, entry: DiscoveryEntry, isSta
     isStale,
     subresources: (entry.subresources ?? []).map((subresource) => ({
       name: subresource.subresource,
-      kind: { group: subresource.responseKind?.group ?? group, version: subresource.responseKind?.version ?? version, kind: subresource.responseKind?.kind ?? "" },
+      kind: {
+        group: subresource.responseKind?.group ?? group,
+        version: subresource.responseKind?.version ?? version,
+        kind: subresource.responseKind?.kind ?? "",
+      },
       verbs: new Set(subresource.verbs),
     })),
   };

@@ -9,7 +9,8 @@ interface Discovery {
 
 test("resources: exactly what discovery shows", () => {
   const discovery = JSON.parse(readFileSync(new URL("../api/data/discovery.json", import.meta.url), "utf8")) as Discovery;
-  const line = (group: string, version: string, resource: string, kind: string, isNamespaced: boolean) => `${group}/${version} ${resource} ${kind} ${isNamespaced}`;
+  const line = (group: string, version: string, resource: string, kind: string, isNamespaced: boolean) =>
+    `${group}/${version} ${resource} ${kind} ${isNamespaced}`;
   const served = Object.values(discovery).flatMap(({ group, versions }) =>
     versions.flatMap(({ version, resources: items }) => items.map(({ name, kind, namespaced }) => line(group, version, name, kind, namespaced))),
   );

@@ -1,4 +1,11 @@
-import type { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingWebhookConfiguration, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, ValidatingWebhookConfiguration } from "../api/admissionregistration-v1/types.ts";
+import type {
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
+  MutatingWebhookConfiguration,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+  ValidatingWebhookConfiguration,
+} from "../api/admissionregistration-v1/types.ts";
 import type { CustomResourceDefinition } from "../api/apiextensions-v1/types.ts";
 import type { APIService } from "../api/apiregistration-v1/types.ts";
 import type { ControllerRevision, DaemonSet, Deployment, ReplicaSet, StatefulSet } from "../api/apps-v1/types.ts";
@@ -9,7 +16,25 @@ import type { HorizontalPodAutoscaler } from "../api/autoscaling-v2/types.ts";
 import type { CronJob, Job } from "../api/batch-v1/types.ts";
 import type { CertificateSigningRequest, ClusterTrustBundle, PodCertificateRequest } from "../api/certificates-v1/types.ts";
 import type { Lease } from "../api/coordination-v1/types.ts";
-import type { Binding, ComponentStatus, ConfigMap, Endpoints, Event, LimitRange, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodTemplate, ReplicationController, ResourceQuota, Secret, Service, ServiceAccount } from "../api/core-v1/types.ts";
+import type {
+  Binding,
+  ComponentStatus,
+  ConfigMap,
+  Endpoints,
+  Event,
+  LimitRange,
+  Namespace,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  PodTemplate,
+  ReplicationController,
+  ResourceQuota,
+  Secret,
+  Service,
+  ServiceAccount,
+} from "../api/core-v1/types.ts";
 import type { EndpointSlice } from "../api/discovery-v1/types.ts";
 import type { Event as SeriesEvent } from "../api/events-v1/types.ts";
 import type { FlowSchema, PriorityLevelConfiguration } from "../api/flowcontrol-v1/types.ts";
@@ -83,12 +108,42 @@ export const resources = {
   storageClasses: clusterScoped<StorageClass>("storage.k8s.io", "v1", "storageclasses", "StorageClass"),
   volumeAttachments: clusterScoped<VolumeAttachment>("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment"),
   volumeAttributesClasses: clusterScoped<VolumeAttributesClass>("storage.k8s.io", "v1", "volumeattributesclasses", "VolumeAttributesClass"),
-  mutatingAdmissionPolicies: clusterScoped<MutatingAdmissionPolicy>("admissionregistration.k8s.io", "v1", "mutatingadmissionpolicies", "MutatingAdmissionPolicy"),
-  mutatingAdmissionPolicyBindings: clusterScoped<MutatingAdmissionPolicyBinding>("admissionregistration.k8s.io", "v1", "mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding"),
-  mutatingWebhookConfigurations: clusterScoped<MutatingWebhookConfiguration>("admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration"),
-  validatingAdmissionPolicies: clusterScoped<ValidatingAdmissionPolicy>("admissionregistration.k8s.io", "v1", "validatingadmissionpolicies", "ValidatingAdmissionPolicy"),
-  validatingAdmissionPolicyBindings: clusterScoped<ValidatingAdmissionPolicyBinding>("admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding"),
-  validatingWebhookConfigurations: clusterScoped<ValidatingWebhookConfiguration>("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration"),
+  mutatingAdmissionPolicies: clusterScoped<MutatingAdmissionPolicy>(
+    "admissionregistration.k8s.io",
+    "v1",
+    "mutatingadmissionpolicies",
+    "MutatingAdmissionPolicy",
+  ),
+  mutatingAdmissionPolicyBindings: clusterScoped<MutatingAdmissionPolicyBinding>(
+    "admissionregistration.k8s.io",
+    "v1",
+    "mutatingadmissionpolicybindings",
+    "MutatingAdmissionPolicyBinding",
+  ),
+  mutatingWebhookConfigurations: clusterScoped<MutatingWebhookConfiguration>(
+    "admissionregistration.k8s.io",
+    "v1",
+    "mutatingwebhookconfigurations",
+    "MutatingWebhookConfiguration",
+  ),
+  validatingAdmissionPolicies: clusterScoped<ValidatingAdmissionPolicy>(
+    "admissionregistration.k8s.io",
+    "v1",
+    "validatingadmissionpolicies",
+    "ValidatingAdmissionPolicy",
+  ),
+  validatingAdmissionPolicyBindings: clusterScoped<ValidatingAdmissionPolicyBinding>(
+    "admissionregistration.k8s.io",
+    "v1",
+    "validatingadmissionpolicybindings",
+    "ValidatingAdmissionPolicyBinding",
+  ),
+  validatingWebhookConfigurations: clusterScoped<ValidatingWebhookConfiguration>(
+    "admissionregistration.k8s.io",
+    "v1",
+    "validatingwebhookconfigurations",
+    "ValidatingWebhookConfiguration",
+  ),
   customResourceDefinitions: clusterScoped<CustomResourceDefinition>("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition"),
   priorityClasses: clusterScoped<PriorityClass>("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass"),
   leases: namespaced<Lease>("coordination.k8s.io", "v1", "leases", "Lease"),
@@ -100,7 +155,12 @@ export const resources = {
   resourceClaimTemplates: namespaced<ResourceClaimTemplate>("resource.k8s.io", "v1", "resourceclaimtemplates", "ResourceClaimTemplate"),
   resourceSlices: clusterScoped<ResourceSlice>("resource.k8s.io", "v1", "resourceslices", "ResourceSlice"),
   flowSchemas: clusterScoped<FlowSchema>("flowcontrol.apiserver.k8s.io", "v1", "flowschemas", "FlowSchema"),
-  priorityLevelConfigurations: clusterScoped<PriorityLevelConfiguration>("flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations", "PriorityLevelConfiguration"),
+  priorityLevelConfigurations: clusterScoped<PriorityLevelConfiguration>(
+    "flowcontrol.apiserver.k8s.io",
+    "v1",
+    "prioritylevelconfigurations",
+    "PriorityLevelConfiguration",
+  ),
   storageVersionMigrations: clusterScoped<StorageVersionMigration>("storagemigration.k8s.io", "v1", "storageversionmigrations", "StorageVersionMigration"),
 } as const;
 

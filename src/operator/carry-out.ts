@@ -12,7 +12,7 @@ import type { Action, ActionResult, ConfirmAction, GroupAction, Outcome, Plan, W
 export async function carryOut(plan: Plan, driver: PlanDriver): Promise<PlanOutcome> {
   const run = new PlanRun(driver);
   let requeueAfterMs: number | undefined;
-  for (let part: Plan | undefined = plan; part !== undefined; ) {
+  for (let part: Plan | undefined = plan; part !== undefined;) {
     const later: number | undefined = part.requeueAfterMs;
     if (later !== undefined) requeueAfterMs = Math.min(later, requeueAfterMs ?? later);
     await run.sequence(part.actions);
@@ -63,9 +63,12 @@ class PlanRun {
         this.#driver.events.record(action.regarding, action.event);
         this.#results.push({ action, status: "done" });
         return false;
-      case "confirm": return this.#confirm(action);
-      case "group": return this.#group(action);
-      default: return this.#write(action);
+      case "confirm":
+        return this.#confirm(action);
+      case "group":
+        return this.#group(action);
+      default:
+        return this.#write(action);
     }
   }
 
@@ -130,9 +133,16 @@ class PlanRun {
 
 async function send(action: WriteAction, { client, signal }: PlanDriver): Promise<DeepReadonly<KubeObject> | undefined> {
   switch (action.kind) {
-    case "create": return (await client.create(action.resource, action.object, { signal })) as DeepReadonly<KubeObject>;
-    case "update": return (await client.update(action.resource, action.object, { signal, ...subresourceOf(action) })) as DeepReadonly<KubeObject>;
-    case "patch": return (await client.patch(action.resource, action.namespace, action.name, { ...action.patch, signal, ...subresourceOf(action) })) as DeepReadonly<KubeObject>;
+    case "create":
+      return (await client.create(action.resource, action.object, { signal })) as DeepReadonly<KubeObject>;
+    case "update":
+      return (await client.update(action.resource, action.object, { signal, ...subresourceOf(action) })) as DeepReadonly<KubeObject>;
+    case "patch":
+      return (await client.patch(action.resource, action.namespace, action.name, {
+        ...action.patch,
+        signal,
+        ...subresourceOf(action),
+      })) as DeepReadonly<KubeObject>;
     case "delete": {
       const answer = await client.delete(action.resource, action.namespace, action.name, { ...action.options, signal });
       return isDeletedObject(answer) ? (answer as DeepReadonly<KubeObject>) : undefined;

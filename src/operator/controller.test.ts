@@ -21,19 +21,32 @@ function setUp(controller: Controller, answer: (request: ApiRequest, body: unkno
   const records: ReconcileRecord[] = [];
   const handler = async (request: ApiRequest): Promise<ApiResponse> => {
     if (request.query.includes("watch=true")) {
-      const stream = new ScriptedStream({ type: "BOOKMARK", object: { metadata: { resourceVersion: "1", annotations: { "k8s.io/initial-events-end": "true" } } } });
+      const stream = new ScriptedStream({
+        type: "BOOKMARK",
+        object: { metadata: { resourceVersion: "1", annotations: { "k8s.io/initial-events-end": "true" } } },
+      });
       streams.set(request.path.slice(request.path.lastIndexOf("/") + 1), stream);
       return { status: 200, headers: {}, body: { kind: "stream", chunks: stream.chunks(request.signal) } };
     }
     requests.push(`${clock.monotonicMs()} ${request.method} ${request.path}`);
     const result = answer(request, request.body.length === 0 ? undefined : JSON.parse(Buffer.from(request.body).toString()));
-    return result instanceof StatusError ? bytesResponse(result.code, "application/json", JSON.stringify(result.status)) : bytesResponse(200, "application/json", JSON.stringify(result));
+    return result instanceof StatusError
+      ? bytesResponse(result.code, "application/json", JSON.stringify(result.status))
+      : bytesResponse(200, "application/json", JSON.stringify(result));
   };
   const client = new Client({ transport: loopbackTransport(handler, { username: "test", groups: [] }), clock, userAgent: "test" });
   const random = seededRandom(1);
   const informers = new InformerSet({ client, clock, random, log: silentLog });
   const stopper = new AbortController();
-  const services = { client, informers, clock, random, log: silentLog, events: { record: (_: object, event: { reason: string; message: string }) => events.push(`${event.reason}: ${event.message}`) }, onReconciled: (record: ReconcileRecord) => records.push(record) };
+  const services = {
+    client,
+    informers,
+    clock,
+    random,
+    log: silentLog,
+    events: { record: (_: object, event: { reason: string; message: string }) => events.push(`${event.reason}: ${event.message}`) },
+    onReconciled: (record: ReconcileRecord) => records.push(record),
+  };
   const running = controller.run(services, stopper.signal);
   const stop = async () => {
     stopper.abort();
@@ -44,7 +57,10 @@ function setUp(controller: Controller, answer: (request: ApiRequest, body: unkno
   return { clock, streams, requests, events, records, stop };
 }
 
-const namespace = (name: string, resourceVersion: string): Namespace => ({ metadata: { name, uid: `uid-${name}`, resourceVersion }, status: { phase: "Active" } });
+const namespace = (name: string, resourceVersion: string): Namespace => ({
+  metadata: { name, uid: `uid-${name}`, resourceVersion },
+  status: { phase: "Active" },
+});
 const quota = new StatusError({ reason: "Forbidden", code: 403, message: "exceeded quota" });
 
 /** Wants a ConfigMap in each namespace and counts them in an annotation of its status. */
@@ -57,14 +73,25 @@ const example = defineController<{ namespace: Namespace; configMap: ConfigMap | 
   },
   plan({ namespace: found, configMap }) {
     if (configMap !== undefined) return nothingToDo;
-    const create = createAction(resources.configMaps, { metadata: { name: "wanted", namespace: found.metadata.name! } }, {
-      onDone: (made) => [eventAction({}, { type: "Normal", reason: "Created", message: made.metadata.name! })],
-      onError: (error) => ({ severity: "continue", actions: [eventAction({}, { type: "Warning", reason: "FailedCreate", message: error.message })] }),
-    });
+    const create = createAction(
+      resources.configMaps,
+      { metadata: { name: "wanted", namespace: found.metadata.name! } },
+      {
+        onDone: (made) => [eventAction({}, { type: "Normal", reason: "Created", message: made.metadata.name! })],
+        onError: (error) => ({ severity: "continue", actions: [eventAction({}, { type: "Warning", reason: "FailedCreate", message: error.message })] }),
+      },
+    );
     return {
       actions: [create],
       reasons: ["it is missing"],
-      next: ({ failure }) => ({ actions: [updateStatusAction(resources.namespaces, edited<Namespace>(found, (draft) => void (draft.status = { phase: failure?.message ?? "Active" })))] }),
+      next: ({ failure }) => ({
+        actions: [
+          updateStatusAction(
+            resources.namespaces,
+            edited<Namespace>(found, (draft) => void (draft.status = { phase: failure?.message ?? "Active" })),
+          ),
+        ],
+      }),
     };
   },
 });
@@ -89,12 +116,20 @@ test("controller: acts once, and not again before it has seen what it did", asyn
 });
 
 test("controller: a refusal is told, the rest is done, and the key comes back with growing pauses", async () => {
-  const { clock, streams, requests, events, stop } = setUp(example, (request, body) => (request.method === "POST" ? quota : { metadata: (body as Namespace).metadata }));
+  const { clock, streams, requests, events, stop } = setUp(example, (request, body) =>
+    request.method === "POST" ? quota : { metadata: (body as Namespace).metadata },
+  );
   await loopTurn();
   streams.get("namespaces")!.push({ type: "ADDED", object: namespace("a", "1") });
   await clock.advance(20);
-  deepEqual(requests, [0, 5, 15].flatMap((atMs) => [`${atMs} POST /api/v1/namespaces/a/configmaps`, `${atMs} PUT /api/v1/namespaces/a/status`]));
-  deepEqual(events, Array.from({ length: 3 }, () => "FailedCreate: exceeded quota"));
+  deepEqual(
+    requests,
+    [0, 5, 15].flatMap((atMs) => [`${atMs} POST /api/v1/namespaces/a/configmaps`, `${atMs} PUT /api/v1/namespaces/a/status`]),
+  );
+  deepEqual(
+    events,
+    Array.from({ length: 3 }, () => "FailedCreate: exceeded quota"),
+  );
   await stop();
 });
 

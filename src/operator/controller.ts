@@ -101,7 +101,10 @@ class Harness<Snapshot> {
   constructor(definition: PlannedController<Snapshot> | ReconcilingController, services: ControllerServices) {
     this.#definition = definition;
     this.#services = { ...services, log: services.log.with({ controller: definition.name }) };
-    this.#queue = new WorkQueue({ clock: services.clock, ...(services.metrics !== undefined && { metrics: workQueueMetrics(services.metrics, definition.name) }) });
+    this.#queue = new WorkQueue({
+      clock: services.clock,
+      ...(services.metrics !== undefined && { metrics: workQueueMetrics(services.metrics, definition.name) }),
+    });
     this.#caches = { of: <T extends KubeObject>(resource: ResourceType<T>) => this.#informer(resource) as unknown as Informer<T> };
   }
 

@@ -108,7 +108,11 @@ export function createAction<T extends KubeObject>(resource: ResourceType<T>, ob
   return { kind: "create", resource, object: object as DeepReadonly<KubeObject>, ...(rules as WriteRules) };
 }
 
-export function updateAction<T extends KubeObject>(resource: ResourceType<T>, object: DeepReadonly<NoInfer<T>>, rules: TypedRules<T> & { readonly subresource?: string } = {}): UpdateAction {
+export function updateAction<T extends KubeObject>(
+  resource: ResourceType<T>,
+  object: DeepReadonly<NoInfer<T>>,
+  rules: TypedRules<T> & { readonly subresource?: string } = {},
+): UpdateAction {
   return { kind: "update", resource, object: object as DeepReadonly<KubeObject>, ...(rules as WriteRules & { subresource?: string }) };
 }
 
@@ -117,14 +121,30 @@ export function updateStatusAction<T extends KubeObject>(resource: ResourceType<
   return updateAction(resource, object, { ...rules, subresource: "status" });
 }
 
-export function patchAction<T extends KubeObject>(resource: ResourceType<T>, object: NamedObject, patch: PatchAction["patch"], rules: TypedRules<T> & { readonly subresource?: string } = {}): PatchAction {
+export function patchAction<T extends KubeObject>(
+  resource: ResourceType<T>,
+  object: NamedObject,
+  patch: PatchAction["patch"],
+  rules: TypedRules<T> & { readonly subresource?: string } = {},
+): PatchAction {
   return { kind: "patch", resource, ...nameOf(object), patch, ...(rules as WriteRules & { subresource?: string }) };
 }
 
 /** Deletes just the object given (its uid is a precondition), unless `options` says otherwise. */
-export function deleteAction<T extends KubeObject>(resource: ResourceType<T>, object: NamedObject, options: DeleteOptions = {}, rules: TypedRules<T> = {}): DeleteAction {
+export function deleteAction<T extends KubeObject>(
+  resource: ResourceType<T>,
+  object: NamedObject,
+  options: DeleteOptions = {},
+  rules: TypedRules<T> = {},
+): DeleteAction {
   const { uid } = object.metadata;
-  return { kind: "delete", resource, ...nameOf(object), options: { ...(uid !== undefined && { preconditions: { uid } }), ...options }, ...(rules as WriteRules) };
+  return {
+    kind: "delete",
+    resource,
+    ...nameOf(object),
+    options: { ...(uid !== undefined && { preconditions: { uid } }), ...options },
+    ...(rules as WriteRules),
+  };
 }
 
 export function eventAction(regarding: ObjectReference, event: EventText): EventAction {

@@ -6,7 +6,11 @@ import type { ApiRequest, ApiResponse } from "../apimachinery/request.ts";
  * An API server that answers from a script: each request takes the next answer, whatever it asks; what was asked is kept in `requests`,
  * one line each. For tests of what stands above a transport, where a real server could not be made to answer so.
  */
-export function scriptedHandler(script: readonly ScriptedAnswer[]): { handler: (request: ApiRequest) => Promise<ApiResponse>; requests: string[]; bodies: unknown[] } {
+export function scriptedHandler(script: readonly ScriptedAnswer[]): {
+  handler: (request: ApiRequest) => Promise<ApiResponse>;
+  requests: string[];
+  bodies: unknown[];
+} {
   const requests: string[] = [];
   const bodies: unknown[] = [];
   let position = 0;
@@ -15,7 +19,8 @@ export function scriptedHandler(script: readonly ScriptedAnswer[]): { handler: (
     if (request.body.length > 0) bodies.push(JSON.parse(Buffer.from(request.body).toString("utf8")));
     const answer = script[position++];
     if (answer === undefined) return new Promise((_, reject) => request.signal.addEventListener("abort", () => reject(request.signal.reason), { once: true }));
-    if (answer instanceof ScriptedStream) return { status: 200, headers: { "content-type": "application/json" }, body: { kind: "stream", chunks: answer.chunks(request.signal) } };
+    if (answer instanceof ScriptedStream)
+      return { status: 200, headers: { "content-type": "application/json" }, body: { kind: "stream", chunks: answer.chunks(request.signal) } };
     if (answer instanceof StatusError) return bytesResponse(answer.code, "application/json", JSON.stringify(answer.status));
     if (answer instanceof Error) throw answer;
     return "status" in answer && "headers" in answer ? (answer as ApiResponse) : bytesResponse(200, "application/json", JSON.stringify(answer));

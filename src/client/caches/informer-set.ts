@@ -47,7 +47,7 @@ export class InformerSet implements AsyncDisposable {
 
   /** Resolves when every informer handed out so far holds the full state. */
   async synced(signal?: AbortSignal): Promise<void> {
-    for (const entry of [...this.#entries.values()]) await entry.informer.synced(signal);
+    await Promise.all(Array.from(this.#entries.values(), ({ informer }) => informer.synced(signal)));
   }
 
   async close(): Promise<void> {
@@ -61,7 +61,15 @@ export class InformerSet implements AsyncDisposable {
 
   #entry<T extends KubeObject>(resource: ResourceType<T>, selection: InformerSelection): Entry {
     const { namespace = "", ...selectors } = selection;
-    const key = JSON.stringify([resource.group, resource.version, resource.resource, resource.representation ?? "", namespace, selectors.labelSelector ?? "", selectors.fieldSelector ?? ""]);
+    const key = JSON.stringify([
+      resource.group,
+      resource.version,
+      resource.resource,
+      resource.representation ?? "",
+      namespace,
+      selectors.labelSelector ?? "",
+      selectors.fieldSelector ?? "",
+    ]);
     const known = this.#entries.get(key);
     if (known !== undefined) return known;
     const informer = new Informer<T>({ ...this.#options, resource, namespace, selection: selectors });

@@ -11,9 +11,14 @@ import { loopbackTransport } from "../transports/loopback-transport.ts";
 import { resources } from "../resources.ts";
 import type { ScriptedAnswer } from "../../testing/scripted-handler.ts";
 
-const pod = (name: string, resourceVersion: string, extra: object = {}) => ({ kind: "Pod", apiVersion: "v1", metadata: { namespace: "a", name, uid: `uid-${name}`, resourceVersion, managedFields: [{}], ...extra } });
+const pod = (name: string, resourceVersion: string, extra: object = {}) => ({
+  kind: "Pod",
+  apiVersion: "v1",
+  metadata: { namespace: "a", name, uid: `uid-${name}`, resourceVersion, managedFields: [{}], ...extra },
+});
 const event = (type: string, object: unknown) => ({ type, object });
-const initialEnd = (resourceVersion: string) => event("BOOKMARK", { kind: "Pod", metadata: { resourceVersion, annotations: { "k8s.io/initial-events-end": "true" } } });
+const initialEnd = (resourceVersion: string) =>
+  event("BOOKMARK", { kind: "Pod", metadata: { resourceVersion, annotations: { "k8s.io/initial-events-end": "true" } } });
 const bookmark = (resourceVersion: string) => event("BOOKMARK", { kind: "Pod", metadata: { resourceVersion } });
 const expired = event("ERROR", { kind: "Status", code: 410, reason: "Expired", message: "too old resource version: 5 (9)" });
 const invalid = new StatusError({ reason: "Invalid", code: 422, message: "sendInitialEvents is forbidden" });
@@ -25,8 +30,18 @@ function start(...script: ScriptedAnswer[]) {
   const informers = new InformerSet({ client, clock, random: seededRandom(1), log: silentLog });
   const informer = informers.get(resources.pods);
   const seen: string[] = [];
-  informer.subscribe((change) => seen.push(`${change.kind} ${change.object.metadata.name}@${change.object.metadata.resourceVersion}${change.old === undefined ? "" : ` was ${change.old.metadata.resourceVersion}`}`));
-  const asked = () => requests.map((request) => request.replace("GET /api/v1/pods?", "").replace(/&?timeoutSeconds=\d+/, "").replace("&allowWatchBookmarks=true", ""));
+  informer.subscribe((change) =>
+    seen.push(
+      `${change.kind} ${change.object.metadata.name}@${change.object.metadata.resourceVersion}${change.old === undefined ? "" : ` was ${change.old.metadata.resourceVersion}`}`,
+    ),
+  );
+  const asked = () =>
+    requests.map((request) =>
+      request
+        .replace("GET /api/v1/pods?", "")
+        .replace(/&?timeoutSeconds=\d+/, "")
+        .replace("&allowWatchBookmarks=true", ""),
+    );
   return { clock, informers, informer, seen, asked, client };
 }
 
@@ -41,7 +56,10 @@ test("informer: the state streams in, then changes", async () => {
   stream.push(event("MODIFIED", pod("x", "6")), event("DELETED", pod("y", "7")), event("ADDED", pod("z", "8")));
   await informer.waitFor("8");
   deepEqual(seen.slice(2), ["update x@6 was 3", "delete y@7", "add z@8"]);
-  deepEqual(informer.list("a").map(({ metadata }) => metadata.name), ["x", "z"]);
+  deepEqual(
+    informer.list("a").map(({ metadata }) => metadata.name),
+    ["x", "z"],
+  );
   equal(informer.get("a", "x")!.metadata.managedFields, undefined);
   throws(() => ((informer.get("a", "x")!.metadata as { name: string }).name = "other"), TypeError);
   await informers.close();
@@ -49,23 +67,38 @@ test("informer: the state streams in, then changes", async () => {
 
 test("informer: where streaming lists are refused it lists page by page", async () => {
   const page = (items: unknown[], metadata: object) => ({ kind: "PodList", metadata, items });
-  const { informers, informer, asked } = start(invalid, page([pod("x", "3")], { resourceVersion: "5", continue: "more" }), page([pod("y", "4")], { resourceVersion: "5" }));
+  const { informers, informer, asked } = start(
+    invalid,
+    page([pod("x", "3")], { resourceVersion: "5", continue: "more" }),
+    page([pod("y", "4")], { resourceVersion: "5" }),
+  );
   await informer.synced();
   await loopTurn();
-  deepEqual(asked(), ["resourceVersionMatch=NotOlderThan&sendInitialEvents=true&watch=true", "limit=500", "continue=more&limit=500", "resourceVersion=5&watch=true"]);
+  deepEqual(asked(), [
+    "resourceVersionMatch=NotOlderThan&sendInitialEvents=true&watch=true",
+    "limit=500",
+    "continue=more&limit=500",
+    "resourceVersion=5&watch=true",
+  ]);
   equal(informer.size, 2);
   await informers.close();
 });
 
 test("informer: a watch that ends is opened again from the newest version, bookmarks included", async () => {
-  const { informers, informer, asked } = start(stateThen(event("MODIFIED", pod("x", "7")), bookmark("12")).end(), new ScriptedStream(event("ADDED", pod("z", "13"))));
+  const { informers, informer, asked } = start(
+    stateThen(event("MODIFIED", pod("x", "7")), bookmark("12")).end(),
+    new ScriptedStream(event("ADDED", pod("z", "13"))),
+  );
   await informer.waitFor("13");
   deepEqual(asked().slice(1), ["resourceVersion=12&watch=true"]);
   await informers.close();
 });
 
 test("informer: a version that is too old leads to a new list, and handlers see the difference", async () => {
-  const { informers, informer, seen, asked } = start(stateThen(event("MODIFIED", pod("x", "6")), expired), new ScriptedStream(event("ADDED", pod("y", "9")), event("ADDED", pod("z", "8")), initialEnd("10")));
+  const { informers, informer, seen, asked } = start(
+    stateThen(event("MODIFIED", pod("x", "6")), expired),
+    new ScriptedStream(event("ADDED", pod("y", "9")), event("ADDED", pod("z", "8")), initialEnd("10")),
+  );
   await informer.waitFor("10");
   deepEqual(seen, ["add x@3", "add y@4", "update x@6 was 3", "update y@9 was 4", "add z@8", "delete x@6"]);
   equal(asked().filter((query) => query.includes("sendInitialEvents")).length, 2);
@@ -73,7 +106,11 @@ test("informer: a version that is too old leads to a new list, and handlers see 
 });
 
 test("informer: an object that was replaced while nobody looked is deleted and added", async () => {
-  const { informers, informer, seen } = start(stateThen().end(), expiredError("gone"), new ScriptedStream(event("ADDED", pod("x", "9", { uid: "other" })), event("ADDED", pod("y", "4")), initialEnd("10")));
+  const { informers, informer, seen } = start(
+    stateThen().end(),
+    expiredError("gone"),
+    new ScriptedStream(event("ADDED", pod("x", "9", { uid: "other" })), event("ADDED", pod("y", "4")), initialEnd("10")),
+  );
   await informer.waitFor("10");
   deepEqual(seen.slice(2), ["delete x@3", "add x@9"]);
   await informers.close();

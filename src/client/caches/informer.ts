@@ -106,10 +106,17 @@ export class Informer<T extends KubeObject> implements Lister<T> {
 
   #take(update: CacheUpdate<T>): void {
     switch (update.kind) {
-      case "replace": this.#replace(update.objects); break;
-      case "put": this.#put(update.object); break;
-      case "remove": this.#remove(update.object); break;
-      case "bookmark": break;
+      case "replace":
+        this.#replace(update.objects);
+        break;
+      case "put":
+        this.#put(update.object);
+        break;
+      case "remove":
+        this.#remove(update.object);
+        break;
+      case "bookmark":
+        break;
     }
     this.#advance(update.resourceVersion, update.kind === "replace");
   }
@@ -142,7 +149,8 @@ export class Informer<T extends KubeObject> implements Lister<T> {
 
   #advance(resourceVersion: string, isReplaced: boolean): void {
     const hasGoneBack = isReplaced && compareResourceVersions(resourceVersion, this.#resourceVersion) < 0;
-    if (hasGoneBack || compareResourceVersions(resourceVersion, this.#resourceVersion) > 0 || this.#resourceVersion === undefined) this.#resourceVersion = resourceVersion;
+    if (hasGoneBack || compareResourceVersions(resourceVersion, this.#resourceVersion) > 0 || this.#resourceVersion === undefined)
+      this.#resourceVersion = resourceVersion;
     for (let next = this.#waiters.peek(); next !== undefined && (hasGoneBack || this.hasSeen(next.resourceVersion)); next = this.#waiters.peek()) {
       this.#waiters.pop();
       next.callback?.();

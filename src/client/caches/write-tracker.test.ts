@@ -11,11 +11,16 @@ import { compareResourceVersions } from "./resource-version.ts";
 import { resources } from "../resources.ts";
 import { WriteTracker } from "./write-tracker.ts";
 
-const pod = (name: string, resourceVersion: string, extra: object = {}) => ({ metadata: { namespace: "a", name, uid: `uid-${name}`, resourceVersion, ...extra } });
+const pod = (name: string, resourceVersion: string, extra: object = {}) => ({
+  metadata: { namespace: "a", name, uid: `uid-${name}`, resourceVersion, ...extra },
+});
 
 async function start() {
   const clock = new VirtualClock();
-  const stream = new ScriptedStream({ type: "ADDED", object: pod("x", "3") }, { type: "BOOKMARK", object: { metadata: { resourceVersion: "9", annotations: { "k8s.io/initial-events-end": "true" } } } });
+  const stream = new ScriptedStream(
+    { type: "ADDED", object: pod("x", "3") },
+    { type: "BOOKMARK", object: { metadata: { resourceVersion: "9", annotations: { "k8s.io/initial-events-end": "true" } } } },
+  );
   const client = new Client({ transport: loopbackTransport(scriptedHandler([stream]).handler, { username: "test", groups: [] }), clock, userAgent: "test" });
   const informers = new InformerSet({ client, clock, random: seededRandom(1), log: silentLog });
   const informer = informers.get(resources.pods);

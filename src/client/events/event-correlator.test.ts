@@ -12,27 +12,42 @@ function event(message: string, extra: { name?: string; fieldPath?: string; reas
   return buildEvent(regarding, { type: "Warning", reason, message }, { component: "kubelet", host: "n1", nowMs: 0, name: `${name}.${serial++}` });
 }
 const shown = (decision: EventDecision) =>
-  decision.kind === "drop" ? "drop" : decision.kind === "create" ? `create ${decision.event.message}` : `patch ${JSON.stringify((decision.patch.body as { count: number }).count)} ${decision.event.message}`;
+  decision.kind === "drop"
+    ? "drop"
+    : decision.kind === "create"
+      ? `create ${decision.event.message}`
+      : `patch ${JSON.stringify((decision.patch.body as { count: number }).count)} ${decision.event.message}`;
 
 test("events: repetitions raise the count of the first", () => {
   const correlator = new EventCorrelator();
   const first = event("a");
   deepEqual(shown(correlator.decide(first, 0)), "create a");
   const again = correlator.decide(event("a"), second);
-  deepEqual(again.kind === "patch" && [again.name, again.patch], [first.metadata.name, { type: "strategic", body: { count: 2, lastTimestamp: first.lastTimestamp, message: "a" } }]);
+  deepEqual(again.kind === "patch" && [again.name, again.patch], [
+    first.metadata.name,
+    { type: "strategic", body: { count: 2, lastTimestamp: first.lastTimestamp, message: "a" } },
+  ]);
   deepEqual(shown(correlator.decide(event("a"), second)), "patch 3 a");
 });
 
 test("events: another object, reason, message or part is another event", () => {
   const correlator = new EventCorrelator();
   const events = [event("a"), event("b"), event("a", { name: "db" }), event("a", { reason: "Killing" }), event("a", { fieldPath: "spec.containers{c}" })];
-  deepEqual(events.map((item) => shown(correlator.decide(item, 0)).split(" ")[0]), events.map(() => "create"));
+  deepEqual(
+    events.map((item) => shown(correlator.decide(item, 0)).split(" ")[0]),
+    events.map(() => "create"),
+  );
 });
 
 test("events: from the tenth message in ten minutes on they are combined", () => {
   const correlator = new EventCorrelator();
   const decisions = Array.from({ length: 12 }, (_, index) => shown(correlator.decide(event(`m${index}`), index)));
-  deepEqual(decisions.slice(8), ["create m8", "create (combined from similar events): m9", "patch 2 (combined from similar events): m10", "patch 3 (combined from similar events): m11"]);
+  deepEqual(decisions.slice(8), [
+    "create m8",
+    "create (combined from similar events): m9",
+    "patch 2 (combined from similar events): m10",
+    "patch 3 (combined from similar events): m11",
+  ]);
   equal(shown(correlator.decide(event("late"), 11 + 600_001)), "create late");
 });
 

@@ -55,7 +55,15 @@ test("recorder: repetitions are patched, and written anew when the event has gon
   const running = recorder.run(stopper.signal);
   for (let index = 0; index < 3; index++) recorder.record(regarding, started);
   await clock.advance(0);
-  deepEqual(requests.map((line) => line.replace(/web\.[0-9a-f]+/, "web.X")), ["POST /api/v1/namespaces/a/events", "PATCH /api/v1/namespaces/a/events/web.X", "PATCH /api/v1/namespaces/a/events/web.X", "POST /api/v1/namespaces/a/events"]);
+  deepEqual(
+    requests.map((line) => line.replace(/web\.[0-9a-f]+/, "web.X")),
+    [
+      "POST /api/v1/namespaces/a/events",
+      "PATCH /api/v1/namespaces/a/events/web.X",
+      "PATCH /api/v1/namespaces/a/events/web.X",
+      "POST /api/v1/namespaces/a/events",
+    ],
+  );
   equal((bodies[3] as { count: number }).count, 3);
   stopper.abort();
   await running;
@@ -85,7 +93,10 @@ test("series: the second is written at once, later ones are counted until it is 
   const failed = { type: "Warning", reason: "FailedScheduling", action: "Scheduling", note: "0/1 nodes are available" } as const;
   for (let index = 0; index < 4; index++) recorder.record(regarding, failed);
   await clock.advance(0);
-  deepEqual(requests.map((line) => line.split(" ")[0]), ["POST", "PATCH"]);
+  deepEqual(
+    requests.map((line) => line.split(" ")[0]),
+    ["POST", "PATCH"],
+  );
   const { metadata: _metadata, ...first } = bodies[0] as { metadata: object };
   deepEqual(first, {
     kind: "Event",

@@ -107,7 +107,11 @@ const queueLimit = 1000;
 const maxAttempts = 12;
 const retryMs = 10_000;
 
-async function patchOrCreate(client: Client, decision: { name: string; patch: Parameters<Client["patch"]>[3]; event: DeepReadonly<Event> }, signal: AbortSignal): Promise<void> {
+async function patchOrCreate(
+  client: Client,
+  decision: { name: string; patch: Parameters<Client["patch"]>[3]; event: DeepReadonly<Event> },
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await client.patch(resources.events, decision.event.metadata.namespace ?? "", decision.name, { ...decision.patch, signal });
   } catch (error) {

@@ -27,7 +27,8 @@ export class SeriesEventRecorder {
 
   record(regarding: ObjectReference, text: SeriesEventText): void {
     const event = this.#correlate(regarding, text);
-    if (event !== undefined && !this.#queue.offer(event)) this.#options.log.warn("Dropped an event, too many are waiting", { reason: text.reason, object: regarding.name });
+    if (event !== undefined && !this.#queue.offer(event))
+      this.#options.log.warn("Dropped an event, too many are waiting", { reason: text.reason, object: regarding.name });
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -59,7 +60,10 @@ export class SeriesEventRecorder {
       return count === 2 ? event : undefined;
     }
     const event: Event = {
-      metadata: { name: eventName(regarding.name ?? "", clock, random), namespace: regarding.namespace === undefined || regarding.namespace === "" ? "default" : regarding.namespace },
+      metadata: {
+        name: eventName(regarding.name ?? "", clock, random),
+        namespace: regarding.namespace === undefined || regarding.namespace === "" ? "default" : regarding.namespace,
+      },
       eventTime: microTime(nowMs),
       reportingController: controller,
       reportingInstance: instance,

@@ -86,7 +86,11 @@ export function createSubresourceRequest(resource: ResourceType, address: Object
 }
 
 /** PUT of the object, or of a subresource of it (`status`, `scale`, `finalize`, `approval`). */
-export function updateRequest(resource: ResourceType, object: DeepReadonly<KubeObject>, options: WriteOptions & { readonly subresource?: string } = {}): RequestValue {
+export function updateRequest(
+  resource: ResourceType,
+  object: DeepReadonly<KubeObject>,
+  options: WriteOptions & { readonly subresource?: string } = {},
+): RequestValue {
   const address = { ...addressOf(resource, object), ...(options.subresource !== undefined && { subresource: options.subresource }) };
   return request("PUT", pathOf(resource, address), writeQuery(options), jsonHeaders, typed(resource, object));
 }

@@ -3,15 +3,42 @@ import { deepEqual } from "node:assert/strict";
 import { decodeFrames, errorOf } from "./response.ts";
 import type { ApiResponse } from "../../apimachinery/request.ts";
 
-const response = (status: number, headers: ApiResponse["headers"] = {}): ApiResponse => ({ status, headers, body: { kind: "bytes", bytes: new Uint8Array(0) } });
-const status = JSON.stringify({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: 'pods "web" not found', reason: "NotFound", code: 404 });
+const response = (status: number, headers: ApiResponse["headers"] = {}): ApiResponse => ({
+  status,
+  headers,
+  body: { kind: "bytes", bytes: new Uint8Array(0) },
+});
+const status = JSON.stringify({
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  status: "Failure",
+  message: 'pods "web" not found',
+  reason: "NotFound",
+  code: 404,
+});
 
 const errors: [name: string, response: ApiResponse, body: string, expect: [reason: string, code: number, message: string]][] = [
   ["a Status", response(404), status, ["NotFound", 404, 'pods "web" not found']],
   ["plain text", response(404), "404 page not found\n", ["NotFound", 404, "the server could not find the requested resource (get pods web)"]],
-  ["too many requests", response(429, { "retry-after": "2" }), "Too many requests, please try again later.\n", ["TooManyRequests", 429, "the server has received too many requests and has asked us to try again later (get pods web)"]],
-  ["something else in JSON", response(502), '{"a":1}', ["InternalError", 502, 'an error on the server ("{\\"a\\":1}") has prevented the request from succeeding (get pods web)']],
-  ["JSON cut short", response(500), '{"kind":"Stat', ["InternalError", 500, 'an error on the server ("{\\"kind\\":\\"Stat") has prevented the request from succeeding (get pods web)']],
+  [
+    "too many requests",
+    response(429, { "retry-after": "2" }),
+    "Too many requests, please try again later.\n",
+    ["TooManyRequests", 429, "the server has received too many requests and has asked us to try again later (get pods web)"],
+  ],
+  [
+    "something else in JSON",
+    response(502),
+    '{"a":1}',
+    ["InternalError", 502, 'an error on the server ("{\\"a\\":1}") has prevented the request from succeeding (get pods web)'],
+  ],
+  [
+    "JSON cut short",
+    response(500),
+    '{"kind":"Stat',
+    ["InternalError", 500, 'an error on the server ("{\\"kind\\":\\"Stat") has prevented the request from succeeding (get pods web)'],
+  ],
   ["an empty answer", response(503), "", ["ServiceUnavailable", 503, "the server is currently unable to handle the request (get pods web)"]],
   ["an unknown code", response(418), "", ["Unknown", 418, "the server responded with the status code 418 but did not return more information (get pods web)"]],
 ];

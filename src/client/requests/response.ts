@@ -75,22 +75,40 @@ function parseStatus(text: string): Omit<Status, "kind" | "apiVersion" | "status
 /** How clients of Kubernetes word an answer whose body is not a Status. */
 function unreadable(code: number, method: string, text: string): { reason: string; message: string } {
   switch (code) {
-    case 400: return { reason: "BadRequest", message: "the server rejected our request for an unknown reason" };
-    case 401: return { reason: "Unauthorized", message: "the server has asked for the client to provide credentials" };
-    case 403: return { reason: "Forbidden", message: text === "" ? "forbidden" : text };
-    case 404: return { reason: "NotFound", message: "the server could not find the requested resource" };
-    case 405: return { reason: "MethodNotAllowed", message: "the server does not allow this method on the requested resource" };
-    case 406: return { reason: "NotAcceptable", message: "the server was unable to respond with a content type that the client supports" };
-    case 409: return { reason: method === "POST" ? "AlreadyExists" : "Conflict", message: "the server reported a conflict" };
-    case 410: return { reason: "Expired", message: "the resource version is too old" };
-    case 413: return { reason: "RequestEntityTooLarge", message: "the request is too large" };
-    case 415: return { reason: "UnsupportedMediaType", message: "the body of the request was in an unknown format" };
-    case 422: return { reason: "Invalid", message: "the server rejected our request due to an error in our request" };
-    case 429: return { reason: "TooManyRequests", message: "the server has received too many requests and has asked us to try again later" };
-    case 503: return { reason: "ServiceUnavailable", message: "the server is currently unable to handle the request" };
-    case 504: return { reason: "Timeout", message: "the server was unable to return a response in the time allotted, but may still be processing the request" };
-    default: return code >= 500
-      ? { reason: "InternalError", message: `an error on the server (${JSON.stringify(text === "" ? "unknown" : text)}) has prevented the request from succeeding` }
-      : { reason: "Unknown", message: `the server responded with the status code ${code} but did not return more information` };
+    case 400:
+      return { reason: "BadRequest", message: "the server rejected our request for an unknown reason" };
+    case 401:
+      return { reason: "Unauthorized", message: "the server has asked for the client to provide credentials" };
+    case 403:
+      return { reason: "Forbidden", message: text === "" ? "forbidden" : text };
+    case 404:
+      return { reason: "NotFound", message: "the server could not find the requested resource" };
+    case 405:
+      return { reason: "MethodNotAllowed", message: "the server does not allow this method on the requested resource" };
+    case 406:
+      return { reason: "NotAcceptable", message: "the server was unable to respond with a content type that the client supports" };
+    case 409:
+      return { reason: method === "POST" ? "AlreadyExists" : "Conflict", message: "the server reported a conflict" };
+    case 410:
+      return { reason: "Expired", message: "the resource version is too old" };
+    case 413:
+      return { reason: "RequestEntityTooLarge", message: "the request is too large" };
+    case 415:
+      return { reason: "UnsupportedMediaType", message: "the body of the request was in an unknown format" };
+    case 422:
+      return { reason: "Invalid", message: "the server rejected our request due to an error in our request" };
+    case 429:
+      return { reason: "TooManyRequests", message: "the server has received too many requests and has asked us to try again later" };
+    case 503:
+      return { reason: "ServiceUnavailable", message: "the server is currently unable to handle the request" };
+    case 504:
+      return { reason: "Timeout", message: "the server was unable to return a response in the time allotted, but may still be processing the request" };
+    default:
+      return code >= 500
+        ? {
+            reason: "InternalError",
+            message: `an error on the server (${JSON.stringify(text === "" ? "unknown" : text)}) has prevented the request from succeeding`,
+          }
+        : { reason: "Unknown", message: `the server responded with the status code ${code} but did not return more information` };
   }
 }

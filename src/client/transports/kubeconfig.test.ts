@@ -12,7 +12,12 @@ test("kubeconfig: what is written is read again", async () => {
   equal(text.startsWith("apiVersion: v1\nkind: Config\n"), true);
   const settings = await connectionSettings(parseKubeconfig(text), noFiles);
   deepEqual(
-    [settings.url, settings.namespace, ...[settings.ca, settings.certificate, settings.key].map((bytes) => Buffer.from(bytes!).toString()), settings.bearerToken],
+    [
+      settings.url,
+      settings.namespace,
+      ...[settings.ca, settings.certificate, settings.key].map((bytes) => Buffer.from(bytes!).toString()),
+      settings.bearerToken,
+    ],
     ["https://127.0.0.1:6443", "default", "CA", "CERT", "KEY", undefined],
   );
 });
@@ -26,7 +31,10 @@ current-context: one
 `);
   let reads = 0;
   const settings = await connectionSettings(config, async (path) => Buffer.from(path === "/token" ? `t${++reads}\n` : path), "two");
-  deepEqual([settings.namespace, Buffer.from(settings.ca!).toString(), await settings.bearerToken!(), await settings.bearerToken!()], ["web", "/ca.pem", "t1", "t2"]);
+  deepEqual(
+    [settings.namespace, Buffer.from(settings.ca!).toString(), await settings.bearerToken!(), await settings.bearerToken!()],
+    ["web", "/ca.pem", "t1", "t2"],
+  );
 });
 
 test("kubeconfig: what cannot be used says why", async () => {

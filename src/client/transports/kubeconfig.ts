@@ -72,25 +72,39 @@ export function formatKubeconfig(config: Kubeconfig): string {
 }
 
 /** A kubeconfig for one cluster and one user, everything embedded. */
-export function singleKubeconfig(options: { name: string; user: string; server: string; ca: string | Uint8Array; certificate?: string | Uint8Array; key?: string | Uint8Array; token?: string }): Kubeconfig {
+export function singleKubeconfig(options: {
+  name: string;
+  user: string;
+  server: string;
+  ca: string | Uint8Array;
+  certificate?: string | Uint8Array;
+  key?: string | Uint8Array;
+  token?: string;
+}): Kubeconfig {
   const { name, user, server, ca, certificate, key, token } = options;
   return {
     clusters: [{ name, cluster: { server, "certificate-authority-data": base64(ca) } }],
-    users: [{
-      name: user,
-      user: {
-        ...(certificate !== undefined && { "client-certificate-data": base64(certificate) }),
-        ...(key !== undefined && { "client-key-data": base64(key) }),
-        ...(token !== undefined && { token }),
+    users: [
+      {
+        name: user,
+        user: {
+          ...(certificate !== undefined && { "client-certificate-data": base64(certificate) }),
+          ...(key !== undefined && { "client-key-data": base64(key) }),
+          ...(token !== undefined && { token }),
+        },
       },
-    }],
+    ],
     contexts: [{ name, context: { cluster: name, user } }],
     "current-context": name,
   };
 }
 
 /** Settings of a context (the current one when `contextName` is absent). Relative paths are handed to `readFile` as they stand. */
-export async function connectionSettings(config: Kubeconfig, readFile: (path: string) => Promise<Uint8Array>, contextName = config["current-context"]): Promise<ConnectionSettings> {
+export async function connectionSettings(
+  config: Kubeconfig,
+  readFile: (path: string) => Promise<Uint8Array>,
+  contextName = config["current-context"],
+): Promise<ConnectionSettings> {
   const context = config.contexts.find((entry) => entry.name === contextName)?.context;
   if (context === undefined) throw new KubeconfigError(`the kubeconfig has no context ${JSON.stringify(contextName)}`);
   const cluster = config.clusters.find((entry) => entry.name === context.cluster)?.cluster;
@@ -102,7 +116,15 @@ export async function connectionSettings(config: Kubeconfig, readFile: (path: st
   const certificate = await bytesOf(user["client-certificate-data"], user["client-certificate"]);
   const key = await bytesOf(user["client-key-data"], user["client-key"]);
   const { token, tokenFile } = user;
-  const bearerToken = token !== undefined ? async () => token : tokenFile !== undefined ? async () => Buffer.from(await readFile(tokenFile)).toString("utf8").trim() : undefined;
+  const bearerToken =
+    token !== undefined
+      ? async () => token
+      : tokenFile !== undefined
+        ? async () =>
+            Buffer.from(await readFile(tokenFile))
+              .toString("utf8")
+              .trim()
+        : undefined;
   return {
     url: cluster.server,
     namespace: context.namespace ?? "default",

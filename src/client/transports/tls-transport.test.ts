@@ -57,8 +57,16 @@ before(async () => {
 });
 after(() => new Promise<void>((resolve) => server.close(() => resolve())));
 
-const connect = (options: Partial<TlsTransportOptions> = {}) => new TlsTransport({ url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, clock: systemClock(), ca: certificate.cert, ...options });
-const get = (path: string, extra: { body?: string; signal?: AbortSignal } = {}) => ({ method: extra.body === undefined ? "GET" : "POST", path, query: "a=b", headers: { accept: "application/json" }, body: Buffer.from(extra.body ?? ""), signal: extra.signal ?? new AbortController().signal });
+const connect = (options: Partial<TlsTransportOptions> = {}) =>
+  new TlsTransport({ url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, clock: systemClock(), ca: certificate.cert, ...options });
+const get = (path: string, extra: { body?: string; signal?: AbortSignal } = {}) => ({
+  method: extra.body === undefined ? "GET" : "POST",
+  path,
+  query: "a=b",
+  headers: { accept: "application/json" },
+  body: Buffer.from(extra.body ?? ""),
+  signal: extra.signal ?? new AbortController().signal,
+});
 
 test("tls: head, body, token and client certificate travel", async () => {
   await using transport = connect({ bearerToken: () => "secret", certificate: certificate.cert, key: certificate.key });
@@ -68,7 +76,9 @@ test("tls: head, body, token and client certificate travel", async () => {
     stream.on("end", () => {
       const socket = stream.session!.socket as import("node:tls").TLSSocket;
       stream.respond({ ":status": 201, "content-type": "application/json", warning: "w" });
-      stream.end(JSON.stringify([headers[":method"], headers[":path"], headers["authorization"], headers["accept"], body, socket.getPeerCertificate().subject.CN]));
+      stream.end(
+        JSON.stringify([headers[":method"], headers[":path"], headers["authorization"], headers["accept"], body, socket.getPeerCertificate().subject.CN]),
+      );
     });
   };
   const response = await transport.send(get("/api", { body: "{}" }));

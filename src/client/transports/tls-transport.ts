@@ -40,10 +40,15 @@ export class TlsTransport implements AsyncDisposable {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#session = undefined;
-    await Promise.all([...this.#sessions].map((session) => new Promise<void>((resolve) => {
-      session.once("close", resolve);
-      session.destroy();
-    })));
+    await Promise.all(
+      [...this.#sessions].map(
+        (session) =>
+          new Promise<void>((resolve) => {
+            session.once("close", resolve);
+            session.destroy();
+          }),
+      ),
+    );
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -138,7 +143,9 @@ function answerOf(stream: ClientHttp2Stream, signal: AbortSignal): Promise<ApiRe
       signal.removeEventListener("abort", onAbort);
       fail();
     });
-    stream.once("response", (head) => resolve({ status: head[":status"] ?? 0, headers: plainHeaders(head), body: { kind: "stream", chunks: chunksOf(stream, signal) } }));
+    stream.once("response", (head) =>
+      resolve({ status: head[":status"] ?? 0, headers: plainHeaders(head), body: { kind: "stream", chunks: chunksOf(stream, signal) } }),
+    );
   });
 }
 
@@ -157,6 +164,7 @@ async function* chunksOf(stream: ClientHttp2Stream, signal: AbortSignal): AsyncG
 
 function plainHeaders(head: IncomingHttpHeaders & IncomingHttpStatusHeader): ApiResponse["headers"] {
   const headers: Record<string, string | readonly string[]> = {};
-  for (const [name, value] of Object.entries(head)) if (!name.startsWith(":") && value !== undefined) headers[name] = Array.isArray(value) ? value : String(value);
+  for (const [name, value] of Object.entries(head))
+    if (!name.startsWith(":") && value !== undefined) headers[name] = Array.isArray(value) ? value : String(value);
   return headers;
 }

@@ -13,7 +13,10 @@ import type { ApiRequest, ApiResponse } from "../../apimachinery/request.ts";
 import type { Lease } from "../../api/coordination-v1/types.ts";
 
 const now = Date.UTC(2026, 0, 1);
-const lease = (holderIdentity: string, leaseTransitions = 3): Lease => ({ metadata: { name: "x" }, spec: { holderIdentity, leaseDurationSeconds: 15, acquireTime: "then", leaseTransitions } });
+const lease = (holderIdentity: string, leaseTransitions = 3): Lease => ({
+  metadata: { name: "x" },
+  spec: { holderIdentity, leaseDurationSeconds: 15, acquireTime: "then", leaseTransitions },
+});
 const mine = { holderIdentity: "me", leaseDurationSeconds: 15, renewTime: microTime(now) };
 
 const cases: [name: string, lease: Lease | undefined, changedMs: number, expect: unknown][] = [
@@ -38,7 +41,8 @@ function leaseServer() {
     if (state.isCutOff) throw new Error("connection refused");
     if (request.method === "GET") return current === undefined ? answer(404, notFoundError(name, "x").status) : answer(200, current);
     const sent = JSON.parse(Buffer.from(request.body).toString()) as Lease;
-    if (current !== undefined && sent.metadata.resourceVersion !== current.metadata.resourceVersion) return answer(409, conflictError(name, "x", "changed").status);
+    if (current !== undefined && sent.metadata.resourceVersion !== current.metadata.resourceVersion)
+      return answer(409, conflictError(name, "x", "changed").status);
     current = { ...sent, metadata: { ...sent.metadata, resourceVersion: String(++version) } };
     return answer(200, current);
   };

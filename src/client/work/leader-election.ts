@@ -72,7 +72,12 @@ export type ElectionStep =
   | { readonly kind: "wait"; readonly holder: string };
 
 /** The candidate's next step. `changedMs` is when this process first saw the lease as it is, `lease` undefined when there is none. */
-export function planElection(lease: DeepReadonly<Lease> | undefined, self: { identity: string; leaseMs: number }, nowMs: number, changedMs: number): ElectionStep {
+export function planElection(
+  lease: DeepReadonly<Lease> | undefined,
+  self: { identity: string; leaseMs: number },
+  nowMs: number,
+  changedMs: number,
+): ElectionStep {
   const mine = { holderIdentity: self.identity, leaseDurationSeconds: Math.max(1, Math.round(self.leaseMs / 1000)), renewTime: microTime(nowMs) };
   if (lease === undefined) return { kind: "create", spec: { ...mine, acquireTime: microTime(nowMs), leaseTransitions: 0 } };
   const spec = lease.spec ?? {};
@@ -109,7 +114,7 @@ class Election {
   /** Renews until it fails for the renewal deadline, then resolves; rejects when `signal` aborts. */
   async hold(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    for (let renewedMs = clock.monotonicMs(); ; ) {
+    for (let renewedMs = clock.monotonicMs(); ;) {
       await sleep(clock, this.#retryMs, signal);
       const limit = deadline(clock, renewedMs + this.#renewDeadlineMs - clock.monotonicMs(), signal);
       try {
@@ -149,9 +154,10 @@ class Election {
       this.#observe(lease);
       const step = planElection(lease, { identity, leaseMs: this.#leaseMs }, clock.nowMs(), this.#changedMs);
       if (step.kind === "wait") return false;
-      const written = step.kind === "create"
-        ? await client.create(resources.leases, { metadata: { namespace, name }, spec: step.spec }, { signal })
-        : await client.update(resources.leases, { ...lease!, spec: { ...lease!.spec, ...step.spec } }, { signal });
+      const written =
+        step.kind === "create"
+          ? await client.create(resources.leases, { metadata: { namespace, name }, spec: step.spec }, { signal })
+          : await client.update(resources.leases, { ...lease!, spec: { ...lease!.spec, ...step.spec } }, { signal });
       this.#observe(written);
       return true;
     } catch (error) {

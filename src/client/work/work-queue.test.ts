@@ -103,7 +103,10 @@ test("queue: metrics", async () => {
   await clock.advance(5_000);
   stopper.abort();
   await running;
-  const lines = registry.text().split("\n").filter((line) => /_total|_depth|_sum|_count/.test(line) && !line.startsWith("#"));
+  const lines = registry
+    .text()
+    .split("\n")
+    .filter((line) => /_total|_depth|_sum|_count/.test(line) && !line.startsWith("#"));
   deepEqual(lines, [
     'workqueue_adds_total{name="job"} 2',
     'workqueue_depth{name="job"} 0',

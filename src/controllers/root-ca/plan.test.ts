@@ -16,7 +16,11 @@ const cases: { name: string; namespace?: Namespace; configMap?: ConfigMap; expec
   { name: "up to date", configMap: current, expect: undefined },
   { name: "other data", configMap: { ...current, data: { "ca.crt": "x", more: "y" } }, expect: ["update", current] },
   { name: "description dropped", configMap: { ...current, metadata: { ...current.metadata, annotations: {} } }, expect: ["update", current] },
-  { name: "described otherwise", configMap: { ...current, metadata: { ...current.metadata, annotations: { "kubernetes.io/description": "mine" } } }, expect: undefined },
+  {
+    name: "described otherwise",
+    configMap: { ...current, metadata: { ...current.metadata, annotations: { "kubernetes.io/description": "mine" } } },
+    expect: undefined,
+  },
   { name: "a namespace that is going", namespace: { ...active, status: { phase: "Terminating" } }, expect: undefined },
 ];
 

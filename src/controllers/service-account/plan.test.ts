@@ -16,7 +16,10 @@ const cases: { name: string; phase?: string; accounts: ServiceAccount[]; expect:
 for (const { name, phase = "Active", accounts, expect } of cases) {
   test(`service accounts: ${name}`, () => {
     const plan = planServiceAccounts({ namespace: { metadata: { name: "web" }, status: { phase } }, accounts });
-    deepEqual(plan.actions.map((action) => (action as CreateAction).object), expect);
+    deepEqual(
+      plan.actions.map((action) => (action as CreateAction).object),
+      expect,
+    );
   });
 }
 

@@ -10,7 +10,9 @@ export function planServiceAccounts({ namespace, accounts }: ServiceAccountSnaps
   const name = namespace.metadata.name ?? "";
   const missing = ensuredAccounts.filter((account) => !accounts.some(({ metadata }) => metadata.name === account));
   return {
-    actions: missing.map((account) => createAction(resources.serviceAccounts, { metadata: { name: account, namespace: name } }, { onError: whenCreationFails })),
+    actions: missing.map((account) =>
+      createAction(resources.serviceAccounts, { metadata: { name: account, namespace: name } }, { onError: whenCreationFails }),
+    ),
     reasons: missing.map((account) => `namespace ${name} has no service account ${account}`),
   };
 }
