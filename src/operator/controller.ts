@@ -1,5 +1,6 @@
 import { invariant } from "../base/invariant.ts";
 import { TaskGroup } from "../base/task-group.ts";
+import { isConflict } from "../apimachinery/status.ts";
 import { resourceLabel, WorkQueue, workQueueMetrics, WriteTracker } from "../client/index.ts";
 import { carryOut } from "./carry-out.ts";
 import type { Clock } from "../base/clock.ts";
@@ -135,7 +136,11 @@ class Harness<Snapshot> {
     const { name, workers = defaultWorkers, start } = this.#definition;
     const { log } = this.#services;
     const group = new TaskGroup({ parent });
-    const onError = (key: string, error: unknown, retryMs: number) => log.debug("Could not reconcile, trying again", { key, retryMs, error });
+    const onError = (key: string, error: unknown, retryMs: number) => {
+      // Two writers meeting is everyday business.
+      if (isConflict(error)) log.debug("Met another writer, trying again", { key, retryMs });
+      else log.warn("Could not reconcile, trying again", { key, retryMs, error });
+    };
     group.start(`${name} workers`, (signal) => this.#queue.run((key) => this.#reconcile(key, signal), { workers, signal, onError }));
     if (start !== undefined) group.start(`${name} background`, (signal) => start.call(this.#definition, this.#context(signal)));
     await group.join();

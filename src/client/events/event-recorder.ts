@@ -3,6 +3,7 @@ import { sleep } from "../../base/clock.ts";
 import { isAbort } from "../../base/task-group.ts";
 import { isAlreadyExists, isNotFound, StatusError } from "../../apimachinery/status.ts";
 import { EventCorrelator } from "./event-correlator.ts";
+import { KeyedLanes } from "./keyed-lanes.ts";
 import { eventName } from "./event-name.ts";
 import { resources } from "../resources.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -11,10 +12,11 @@ import type { Random } from "../../base/random.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Event } from "../../api/core-v1/types.ts";
 import type { Client } from "../client.ts";
+import type { EventDecision } from "./event-correlator.ts";
 import type { ObjectReference } from "../objects/object-reference.ts";
 
 /**
- * Writes core/v1 Events for one component. `record` never waits and never fails; `run` sends them one by one, in order. More than 1,000
+ * Writes core/v1 Events for one component. `record` never waits and never fails; `run` sends up to 16 at a time, those of one event in order. More than 1,000
  * waiting events are dropped, newest first; a server that cannot be reached is tried every 10 s, twelve times.
  */
 export class EventRecorder implements EventSink {
@@ -33,13 +35,18 @@ export class EventRecorder implements EventSink {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    for await (const event of this.#queue.drain(signal)) await this.#send(event, signal);
+    const lanes = new KeyedLanes(sendLimit);
+    for await (const event of this.#queue.drain(signal)) {
+      const decision = this.#correlator.decide(event, this.#options.clock.nowMs());
+      if (decision.kind !== "drop") await lanes.add(decision.event.metadata.name ?? "", () => this.#send(decision, signal));
+    }
+    await lanes.join();
   }
 
-  async #send(event: DeepReadonly<Event>, signal: AbortSignal): Promise<void> {
+  async #send(decision: Exclude<EventDecision, { kind: "drop" }>, signal: AbortSignal): Promise<void> {
     const { client, clock, log } = this.#options;
-    const decision = this.#correlator.decide(event, clock.nowMs());
-    for (let attempt = 1; decision.kind !== "drop" && attempt <= maxAttempts; attempt++) {
+    const { reason } = decision.event;
+    for (let attempt = 1; attempt <= maxAttempts && !signal.aborted; attempt++) {
       try {
         if (decision.kind === "create") await client.create(resources.events, decision.event, { signal });
         else await patchOrCreate(client, decision, signal);
@@ -48,10 +55,10 @@ export class EventRecorder implements EventSink {
         if (isAbort(error, signal)) return;
         if (error instanceof StatusError) {
           // The namespace is going away, or the very event is there: nothing to try again.
-          if (!isAlreadyExists(error)) log.debug("An event was refused", { reason: event.reason, error });
+          if (!isAlreadyExists(error)) log.debug("An event was refused", { reason, error });
           return;
         }
-        if (attempt === maxAttempts) log.warn("Could not write an event", { reason: event.reason, error });
+        if (attempt === maxAttempts) log.warn("Could not write an event", { reason, error });
         else await sleep(clock, retryMs, signal).catch(() => undefined);
       }
     }
@@ -104,6 +111,7 @@ export function buildEvent(regarding: ObjectReference, text: EventText, context:
 }
 
 const queueLimit = 1000;
+const sendLimit = 16;
 const maxAttempts = 12;
 const retryMs = 10_000;
 

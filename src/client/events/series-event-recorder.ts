@@ -1,6 +1,7 @@
 import { BoundedQueue } from "../../base/bounded-queue.ts";
 import { isAbort } from "../../base/task-group.ts";
 import { isNotFound } from "../../apimachinery/status.ts";
+import { KeyedLanes } from "./keyed-lanes.ts";
 import { eventName } from "./event-name.ts";
 import { resources } from "../resources.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -41,7 +42,9 @@ export class SeriesEventRecorder {
     };
     arm();
     try {
-      for await (const event of this.#queue.drain(signal)) await this.#send(event, signal);
+      const lanes = new KeyedLanes(sendLimit);
+      for await (const event of this.#queue.drain(signal)) await lanes.add(event.metadata.name ?? "", () => this.#send(event, signal));
+      await lanes.join();
     } finally {
       cancel();
     }
@@ -126,6 +129,7 @@ export interface SeriesEventRecorderOptions {
 }
 
 const queueLimit = 1000;
+const sendLimit = 16;
 const silenceMs = 360_000;
 const refreshMs = 1_800_000;
 const sweepMs = 60_000;
