@@ -1,0 +1,36 @@
+/** apiVersion and kind, read before the type of a body is known. */
+import { DecodeError } from "./decode-error.ts";
+import { ExactMembers } from "./exact-parser.ts";
+import type { ExactNode } from "./exact-parser.ts";
+import { nodeKind } from "./exact-decode.ts";
+
+export interface TypeMeta {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** Of a body read exactly; throws a `DecodeError` of reason `version`. Names match whatever their case, as in Go's plain decoder. */
+export function typeMetaOfNode(node: ExactNode): TypeMeta {
+  if (node === null) return { apiVersion: "", kind: "" };
+  if (!(node instanceof ExactMembers)) throw versionError(`${nodeKind(node)} into Go value of type ${goType}`);
+  const found = { apiversion: "", kind: "" };
+  let fault: DecodeError | undefined;
+  node.keys.forEach((key, index) => {
+    const name = key.toLowerCase();
+    if (name !== "apiversion" && name !== "kind") return;
+    const value = node.values[index]!;
+    if (typeof value === "string") found[name] = value;
+    else if (value !== null) fault ??= versionError(`${nodeKind(value)} into Go struct field .${name === "kind" ? "kind" : "apiVersion"} of type string`);
+  });
+  if (fault !== undefined) throw fault;
+  return { apiVersion: found.apiversion, kind: found.kind };
+}
+
+/** The text that opens every error of reading apiVersion and kind, syntax errors included. */
+export const versionErrorOpening = "couldn't get version/kind; json parse error: ";
+
+const goType = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+function versionError(detail: string): DecodeError {
+  return new DecodeError("version", `json: cannot unmarshal ${detail}`);
+}
