@@ -98,7 +98,7 @@ export function validateCidr(value: string, path: FieldPath, allowHostBits = fal
   const cidr = parseCidr(value, true);
   if (cidr === undefined) return [invalid(path, value, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)")];
   const errors: FieldError[] = [];
-  if (parseCidr(value) === undefined) errors.push(invalid(path, value, /\/0\d/.test(value) ? "must not have leading 0s in prefix length" : "must not have leading 0s in IP"));
+  if (parseCidr(value) === undefined) errors.push(invalid(path, value, "must not have leading 0s in IP or prefix length"));
   if (cidr.isMapped) errors.push(invalid(path, value, "must not have an IPv4-mapped IPv6 address"));
   if (!allowHostBits && cidr.bits !== cidr.first) errors.push(invalid(path, value, "must not have bits set beyond the prefix length"));
   return errors;

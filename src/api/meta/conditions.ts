@@ -23,10 +23,10 @@ function validateCondition(condition: Condition, path: FieldPath): FieldError[] 
   const errors = validateLabelName(condition.type ?? "", path.child("type"));
   if (!["False", "True", "Unknown"].includes(condition.status)) errors.push(notSupported(path.child("status"), condition.status ?? "", ["False", "True", "Unknown"]));
   if ((condition.observedGeneration ?? 0) < 0) errors.push(invalid(path.child("observedGeneration"), condition.observedGeneration, "must be greater than or equal to zero"));
-  if (!condition.lastTransitionTime) errors.push(required(path.child("lastTransitionTime"), "must be set"));
+  if (!condition.lastTransitionTime) errors.push(required(path.child("lastTransitionTime")));
   const reason = condition.reason ?? "";
   if (reason === "") {
-    errors.push(required(path.child("reason"), "must be set"));
+    errors.push(required(path.child("reason")));
   } else {
     if (!/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(reason)) {
       errors.push(invalid(path.child("reason"), reason, regexText(reasonText, "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?", "my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB")));

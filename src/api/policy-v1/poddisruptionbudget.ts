@@ -1,7 +1,7 @@
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import { invalid, notSupported } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
-import { regexText } from "../../apimachinery/names.ts";
+import { pathSegmentName, regexText } from "../../apimachinery/names.ts";
 import { validateConditions } from "../meta/conditions.ts";
 import { internalForm } from "../meta/internal-form.ts";
 import { hasInvalidLabelValue, validateLabelSelector } from "../meta/labels.ts";
@@ -11,8 +11,7 @@ import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from "./types.ts"
 
 export const podDisruptionBudgets = defineKind<PodDisruptionBudget>({
   gvk: { group: "policy", version: "v1", kind: "PodDisruptionBudget" },
-  // Upstream has no rule for these names at all.
-  nameRule: () => [],
+  nameRule: pathSegmentName,
   generation: "spec",
   create: {
     prepare(budget) {

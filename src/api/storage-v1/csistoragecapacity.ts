@@ -2,6 +2,7 @@ import type { FieldError } from "../../apimachinery/field-error.ts";
 import { invalid, invalidEach } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { isDns1123Subdomain, subdomainName } from "../../apimachinery/names.ts";
+import { compareQuantities } from "../../apimachinery/quantity.ts";
 import { nodeLabelDeprecation } from "../deprecated-node-labels.ts";
 import { validateLabelSelector } from "../meta/labels.ts";
 import { defineKind } from "../strategy.ts";
@@ -26,7 +27,7 @@ export const csiStorageCapacities = defineKind<CSIStorageCapacity>({
 
 function validateCapacity({ storageClassName = "", capacity, nodeTopology }: CSIStorageCapacity): FieldError[] {
   const errors = invalidEach(FieldPath.root("storageClassName"), storageClassName, isDns1123Subdomain(storageClassName));
-  if (capacity !== undefined && /^-0*[^0]/.test(String(capacity))) errors.push(invalid(FieldPath.root("capacity"), String(capacity), "must be greater than or equal to 0"));
+  if (capacity !== undefined && compareQuantities(capacity, 0) < 0) errors.push(invalid(FieldPath.root("capacity"), String(capacity), "must be greater than or equal to 0"));
   return [...errors, ...validateLabelSelector(nodeTopology, FieldPath.root("nodeTopology"))];
 }
 
