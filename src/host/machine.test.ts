@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { parseEffectiveCapabilities } from "./capabilities.ts";
 import { parseHierarchies } from "./cgroups.ts";
 import { parseMountInfo } from "./mounts.ts";
+import { parseProcessStat, readProcessTree } from "./processes.ts";
 
 test("effective capabilities by name", () => {
   const all = parseEffectiveCapabilities("Name:\tnode\nCapEff:\t000001ffffffffff\n");
@@ -25,4 +26,13 @@ test("mountinfo with blanks in a path", () => {
   assert.deepEqual(parseMountInfo("36 35 98:0 /a /mnt\\040one rw,noatime shared:1 - ext4 /dev/vda rw\n"), [
     { root: "/a", mountPoint: "/mnt one", options: ["rw", "noatime"], type: "ext4", source: "/dev/vda" },
   ]);
+});
+
+test("a process whose name has blanks and parentheses", () => {
+  const stat = "42 (a) b) S 1 42 42 0 -1 4194560 100 0 0 0 10 5 1 0 20 0 1 0 777 5000000 250 1844674407370955161 1 1 0";
+  assert.deepEqual(parseProcessStat(stat), { pid: 42, parentPid: 1, processGroup: 42, startTicks: 777, cpuMs: 160, residentBytes: 1_024_000, isZombie: false });
+});
+
+test("our own process", async () => {
+  assert.equal((await readProcessTree(process.pid))[0]?.parentPid, process.ppid);
 });

@@ -50,6 +50,8 @@ export interface RunningProgram {
   kill(signal: NodeJS.Signals): void;
   /** The exit code; output may still follow. */
   readonly exited: Promise<number>;
+  /** Resolves when it has exited and both outputs have ended; a child of its own may hold them longer. */
+  readonly closed: Promise<void>;
 }
 
 export interface DetachedProgram {
@@ -85,6 +87,7 @@ type Entry = {
   writes: (() => void)[];
   onStarted: (pid: number) => void;
   onEnd: (end: number | ProgramError) => void;
+  closed: PromiseWithResolvers<void>;
 };
 
 class ProgramClient implements Programs {
@@ -131,6 +134,7 @@ class ProgramClient implements Programs {
       stdout: entry.outputs.stdout,
       stderr: entry.outputs.stderr,
       exited,
+      closed: entry.closed.promise,
       write: (data) => {
         if (!this.#running.has(id)) return Promise.resolve();
         this.#send({ op: "write", id, data });
@@ -167,6 +171,7 @@ class ProgramClient implements Programs {
         hasExited: false,
         outputs: { stdout: new ChunkQueue(taken("stdout")), stderr: new ChunkQueue(taken("stderr")) },
         writes: [],
+        closed: Promise.withResolvers(),
         onStarted: (pid) => {
           resolve({ pid, entry, exited: exit.promise });
           if (entry.isDetached) this.#waiting.delete(id);
@@ -178,6 +183,7 @@ class ProgramClient implements Programs {
           entry.outputs.stdout.end();
           entry.outputs.stderr.end();
           exit.reject(end);
+          entry.closed.resolve();
           reject(end);
         },
       };
@@ -252,7 +258,10 @@ class ProgramClient implements Programs {
 
   /** Outputs close before or after the exit (a grandchild may hold them); the entry is needed until all three have come. */
   #forget(id: number, entry: Entry): void {
-    if (entry.isDetached || (entry.hasExited && entry.outputs.stdout.isEnded && entry.outputs.stderr.isEnded)) this.#delete(id);
+    if (entry.isDetached || (entry.hasExited && entry.outputs.stdout.isEnded && entry.outputs.stderr.isEnded)) {
+      entry.closed.resolve();
+      this.#delete(id);
+    }
   }
 
   #delete(id: number): void {

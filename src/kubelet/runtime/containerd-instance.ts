@@ -14,7 +14,7 @@ import { createMounts } from "../../host/mounts.ts";
 import type { Programs } from "../../host/programs.ts";
 import { pauseImageName } from "../images/builtin-images.ts";
 import { connectContainerd } from "./containerd.ts";
-import { containerdToml } from "./containerd-config.ts";
+import { containerdToml } from "./containerd/containerd-config.ts";
 import type { ContainerRuntime } from "./cri.ts";
 
 export interface ContainerdInstanceOptions {

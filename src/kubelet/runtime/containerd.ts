@@ -6,11 +6,11 @@ import type { Clock } from "../../base/clock.ts";
 import type { ContainerRuntime, ExecRequest, RuntimeError } from "./cri.ts";
 import type { Container, ContainerStats, ContainerStatus, ExecSyncResponse, Image, PodSandbox, PodSandboxStats, PodSandboxStatus, RuntimeStatus, VersionResponse } from "./cri-messages.ts";
 import type { ImageFsInfo } from "./cri.ts";
-import { containerdEvents } from "./containerd-events.ts";
+import { containerdEvents } from "./containerd/containerd-events.ts";
 import criTables from "./data/cri-v1.json" with { type: "json" };
-import { GrpcConnection } from "./grpc.ts";
-import { openRemoteCommand, openRemotePort } from "./spdy-sessions.ts";
-import type { MessageTables } from "./wire.ts";
+import { GrpcConnection } from "./containerd/grpc.ts";
+import { openRemoteCommand, openRemotePort } from "./containerd/spdy-sessions.ts";
+import type { MessageTables } from "./containerd/wire.ts";
 
 export function connectContainerd(options: { socketPath: string; clock: Clock }): ContainerRuntime {
   const connection = new GrpcConnection(options);

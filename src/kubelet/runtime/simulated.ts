@@ -8,16 +8,16 @@ import { sleep } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import { parseImageName } from "../images/image-name.ts";
-import { AddressPool } from "./address-pool.ts";
+import { AddressPool } from "./records/address-pool.ts";
 import { RuntimeError } from "./cri.ts";
 import type { ContainerRuntime, CreateContainerRequest, PullImageRequest, RunPodSandboxRequest, StreamingResult, StreamingSession } from "./cri.ts";
 import type { ContainerStats, Image, ImageSpec, RuntimeStatus } from "./cri-messages.ts";
-import { EventFeed } from "./event-feed.ts";
+import { EventFeed } from "./records/event-feed.ts";
 import {
   RuntimeRecords, endContainer, endReason, isHostNetwork, newContainerRecord, newSandboxRecord, showContainer, showContainerStatus, showSandboxStats,
   showSandboxStatus,
-} from "./runtime-records.ts";
-import type { ContainerEnd, ContainerRecord } from "./runtime-records.ts";
+} from "./records/runtime-records.ts";
+import type { ContainerEnd, ContainerRecord } from "./records/runtime-records.ts";
 import { ruleFor, ruleNumber, ruleTimeMs } from "./simulated-rules.ts";
 import type { Rule, RuleName } from "./simulated-rules.ts";
 

@@ -3,11 +3,11 @@
  * (its bookkeeping hears the same events, slightly later than we do). Broken streams are opened again; each start says RELIST.
  * `pods` remembers which sandbox a container is in, as containerd's events do not say.
  */
-import { sleep } from "../../base/clock.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { ContainerEvent, RuntimeService } from "./cri.ts";
-import { isRuntimeNotFound } from "./cri.ts";
-import containerdTables from "./data/containerd-v1.json" with { type: "json" };
+import { sleep } from "../../../base/clock.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { ContainerEvent, RuntimeService } from "../cri.ts";
+import { isRuntimeNotFound } from "../cri.ts";
+import containerdTables from "../data/containerd-v1.json" with { type: "json" };
 import type { GrpcConnection, GrpcService } from "./grpc.ts";
 import { Wire } from "./wire.ts";
 import type { MessageTables } from "./wire.ts";

@@ -1,3 +1,5 @@
+import type { Random } from "../../../base/random.ts";
+
 /** Hands out the IPv4 addresses of a range, the one released longest ago last. No I/O. */
 export class AddressPool {
   readonly #base: number;
@@ -5,11 +7,15 @@ export class AddressPool {
   readonly #used = new Set<string>();
   #next = 0;
 
-  /** `cidr` such as `10.244.0.0/24`; its first two addresses (network, gateway) and its last are not handed out. */
-  constructor(cidr: string) {
+  /**
+   * `cidr` such as `10.244.0.0/24`; its first two addresses (network, gateway) and its last are not handed out. With `random` it starts
+   * anywhere, so that pools of the same range that know nothing of each other hardly meet.
+   */
+  constructor(cidr: string, random?: Random) {
     const [address = "", prefix = "32"] = cidr.split("/");
     this.#base = address.split(".").reduce((total, part) => total * 256 + Number(part), 0) + 2;
     this.#size = Math.max(0, 2 ** (32 - Number(prefix)) - 3);
+    if (random !== undefined) this.#next = random.integer(this.#size);
   }
 
   /** Undefined when all are in use. */

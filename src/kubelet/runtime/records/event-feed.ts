@@ -1,6 +1,6 @@
 /** Events of a runtime of our own to any number of listeners. A listener that falls behind loses events and is told to list again. */
-import { BoundedQueue } from "../../base/bounded-queue.ts";
-import type { ContainerEvent } from "./cri.ts";
+import { BoundedQueue } from "../../../base/bounded-queue.ts";
+import type { ContainerEvent } from "../cri.ts";
 import type { ContainerRecord, SandboxRecord } from "./runtime-records.ts";
 
 export class EventFeed {

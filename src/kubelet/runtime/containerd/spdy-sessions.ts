@@ -1,5 +1,5 @@
 /** Exec, attach and port-forward at the address a CRI runtime returned for them (protocols v4.channel.k8s.io and portforward.k8s.io). */
-import type { PortForwardSession, StreamingResult, StreamingSession } from "./cri.ts";
+import type { PortForwardSession, StreamingResult, StreamingSession } from "../cri.ts";
 import { connectSpdy } from "./spdy-client.ts";
 import type { SpdyStream } from "./spdy-client.ts";
 

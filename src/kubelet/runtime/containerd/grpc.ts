@@ -1,9 +1,9 @@
 /** gRPC on a unix socket, with message tables instead of generated code. */
 import { Client, credentials, Metadata, status as statusCodes } from "@grpc/grpc-js";
 import type { CallOptions, ServiceError } from "@grpc/grpc-js";
-import type { Clock } from "../../base/clock.ts";
-import { RuntimeError } from "./cri.ts";
-import type { RuntimeErrorReason } from "./cri.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { RuntimeError } from "../cri.ts";
+import type { RuntimeErrorReason } from "../cri.ts";
 import { Wire } from "./wire.ts";
 import type { MessageTables } from "./wire.ts";
 

@@ -6,8 +6,8 @@
 import { request } from "node:http";
 import type { Socket } from "node:net";
 import { constants, deflateRawSync, deflateSync } from "node:zlib";
-import { ChunkQueue } from "../../host/chunk-queue.ts";
-import { RuntimeError } from "./cri.ts";
+import { ChunkQueue } from "../../../host/chunk-queue.ts";
+import { RuntimeError } from "../cri.ts";
 
 export class SpdyConnection {
   readonly #socket: Socket;

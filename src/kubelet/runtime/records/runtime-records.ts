@@ -3,12 +3,12 @@
  * Records are changed by the runtime that owns them; ids and (name, attempt) pairs are unique; a container's sandbox always exists.
  */
 import { join } from "node:path";
-import type { Random } from "../../base/random.ts";
-import { RuntimeError } from "./cri.ts";
+import type { Random } from "../../../base/random.ts";
+import { RuntimeError } from "../cri.ts";
 import type {
   Container, ContainerConfig, ContainerFilter, ContainerState, ContainerStats, ContainerStatus, PodSandbox, PodSandboxConfig, PodSandboxFilter,
   PodSandboxState, PodSandboxStats, PodSandboxStatus,
-} from "./cri-messages.ts";
+} from "../cri-messages.ts";
 
 export interface SandboxRecord {
   readonly id: string;
