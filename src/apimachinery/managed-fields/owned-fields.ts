@@ -8,7 +8,8 @@ import { itemElement } from "./path-element.ts";
 import { isDeclaredField, itemSchema, memberSchema, shapeOf } from "./typed-shape.ts";
 
 /**
- * The fields of `object`: its leaves, every item of associative lists, every key of maps, and declared fields that are empty or null.
+ * The fields of `object`: its leaves, every item of associative lists, every key of maps, and declared fields that are
+ * null or an empty map (but not an empty associative list).
  * Items that cannot be told apart are owned as one, without their content.
  */
 export function ownedFields(object: JsonObject, schema: Schema): FieldSet {
@@ -41,7 +42,7 @@ function mapMembers(object: JsonObject, schema: Schema): FieldSet | undefined {
 const leafNode = (value: JsonValue, schema: Schema) => (shapeOf(schema, value) === "leaf" ? memberNode : undefined);
 
 function isEmpty(value: JsonValue): boolean {
-  return value === null || (Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0);
+  return value === null || (isObject(value) && Object.keys(value).length === 0);
 }
 
 function listMembers(list: JsonValue[], schema: ListSchema): FieldSet | undefined {

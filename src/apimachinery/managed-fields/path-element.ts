@@ -116,6 +116,11 @@ function keyedElement(item: JsonValue, list: ListSchema): { element: string } | 
   return { element: `k:${keyText(found, names)}` };
 }
 
+/** A key's declared default, else Go's zero value of a field that is always there. */
 function keyDefault(list: ListSchema, name: string): JsonValue | undefined {
-  return list.items.shape === "struct" ? (list.items.fields.get(name)?.defaultValue as JsonValue | undefined) : undefined;
+  const field = list.items.shape === "struct" ? list.items.fields.get(name) : undefined;
+  if (field === undefined || field.defaultValue !== undefined) return field?.defaultValue as JsonValue | undefined;
+  if (field.isPointer || field.omitEmpty || field.schema.shape !== "scalar") return undefined;
+  if (field.schema.scalar === "string") return "";
+  return field.schema.scalar === "bool" ? false : 0;
 }
