@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import type { VirtualClock } from "../base/virtual-clock.ts";
-import { CompactedError, StoreError, type MutationResult, type Store, type StoreEvent } from "./store.ts";
+import { CompactedError, StoreError, type MutationResult, type Store, type StoreEvent, type StoreEvents } from "./store.ts";
 
 /**
  * Registers the suite. `open` gives an empty store on `clock`; the suite closes it. `features` names what a backend may lack.
@@ -202,16 +202,22 @@ function watches(open: OpenStore): void {
     }
   });
 
-  it("moves watchers of other prefixes along", async () => {
+  it("moves watchers of other prefixes along, at the latest when it is asked for its revision", async () => {
     await using store = (await open()).store;
-    const start = await store.revision();
     const abort = new AbortController();
-    const watch = store.watch("/none/", start, abort.signal)[Symbol.asyncIterator]();
+    const watch = store.watch("/other/", await store.revision(), abort.signal)[Symbol.asyncIterator]();
+    // The first event shows that the watch is there.
+    const first = watch.next();
+    await put(store, "/other/a", "1", 0);
+    let seen = (await first).value as StoreEvents;
+    while (seen.events.length === 0) seen = (await watch.next()).value;
     const next = watch.next();
     const revision = await committed(put(store, "/w/a", "1", 0));
+    assert.equal(await store.revision(), revision);
     assert.deepEqual((await next).value, { events: [], revision });
+    const end = watch.next();
     abort.abort();
-    assert.equal((await watch.next()).done, true);
+    assert.equal((await end).done, true);
   });
 
   it("shows a committed write to readers no later than to its watcher", async () => {

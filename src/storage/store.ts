@@ -15,7 +15,10 @@ export interface StoredValue {
 }
 
 export type Mutation =
-  /** `expected` is the modification revision that must be current; 0 means that the key must be absent. */
+  /**
+   * `expected` is the modification revision that must be current; 0 means that the key must be absent. The store keeps `value`, which must
+   * not change from then on. With `ttlSeconds` the key is deleted by itself that much later, unless it is written again before.
+   */
   | { readonly kind: "put"; readonly key: string; readonly value: Uint8Array; readonly expected: number; readonly ttlSeconds?: number }
   | { readonly kind: "delete"; readonly key: string; readonly expected: number };
 
@@ -44,7 +47,7 @@ export interface RangeOptions {
   /** First key to return (inclusive); the prefix's first key when absent. */
   readonly from?: string;
   readonly limit?: number;
-  /** Read as of this revision; now when absent. Throws CompactedError when it is gone. */
+  /** Read as of this revision; now when absent. Throws CompactedError when it is gone, StoreError when it is still to come. */
   readonly revision?: number;
 }
 
@@ -59,7 +62,7 @@ export interface RangeResult {
 export interface Store extends AsyncDisposable {
   /** `memory`, `lmdb` or `etcd`. */
   readonly backend: string;
-  /** The newest committed revision, read linearizably. */
+  /** The newest committed revision, read linearizably. Watches under way reach at least it, by an empty batch when nothing concerns them. */
   revision(): Promise<number>;
   get(key: string): Promise<StoredValue | undefined>;
   /** Keys under `prefix` in bytewise order of their UTF-8. */

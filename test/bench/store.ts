@@ -52,7 +52,7 @@ const lmdbAlone: Candidate = {
 const ours = (backend: "lmdb" | "memory"): Candidate => ({
   name: backend === "lmdb" ? "log and LMDB (ours)" : "memory (ours)",
   async open(directory) {
-    const store = await openStore({ backend, directory, clock });
+    const store = await openStore(backend === "lmdb" ? { backend, directory, clock } : { backend, clock });
     return { create: (key) => store.commit({ kind: "put", key, value, expected: 0 }), close: () => store.close() };
   },
 });
