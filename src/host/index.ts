@@ -3,6 +3,7 @@ export type { Capabilities } from "./capabilities.ts";
 export { detectCgroups } from "./cgroups.ts";
 export type { Cgroups } from "./cgroups.ts";
 export { ChunkQueue } from "./chunk-queue.ts";
+export { findOnPath, isExecutable } from "./executables.ts";
 export { createMounts } from "./mounts.ts";
 export type { Mount, Mounts } from "./mounts.ts";
 export { createNetworkNamespaces, IpError } from "./namespaces.ts";

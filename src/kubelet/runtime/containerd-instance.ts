@@ -16,6 +16,7 @@ import { pauseImageName } from "../images/builtin-images.ts";
 import { connectContainerd } from "./containerd.ts";
 import { containerdToml } from "./containerd/containerd-config.ts";
 import type { ContainerRuntime } from "./cri.ts";
+import { removeAllPods } from "./remove-pods.ts";
 
 export interface ContainerdInstanceOptions {
   readonly programs: Programs;
@@ -65,7 +66,7 @@ export async function resetContainerd(options: ContainerdInstanceOptions): Promi
   if (await exists(paths.config)) {
     // Only a running containerd can take its sandboxes' networks down and end its shims.
     if (!(await isServing(options, paths))) await launch(options, paths).catch((error: unknown) => options.log.warn("Could not start containerd to remove its pods", { error }));
-    await withRuntime(options, paths, removeSandboxes).catch((error: unknown) => options.log.warn("Could not remove all pods", { error }));
+    await withRuntime(options, paths, removeAllPods).catch((error: unknown) => options.log.warn("Could not remove all pods", { error }));
   }
   await stopContainerd(options, paths);
   const mounts = createMounts(options);
@@ -201,14 +202,6 @@ async function withRuntime<T>(options: ContainerdInstanceOptions, paths: Paths, 
   } finally {
     await runtime.close();
   }
-}
-
-async function removeSandboxes(runtime: ContainerRuntime): Promise<void> {
-  const sandboxes = await runtime.listPodSandbox();
-  await Promise.all(sandboxes.map(async ({ id }) => {
-    await runtime.stopPodSandbox(id);
-    await runtime.removePodSandbox(id);
-  }));
 }
 
 async function stopContainerd(options: ContainerdInstanceOptions, paths: Paths): Promise<void> {

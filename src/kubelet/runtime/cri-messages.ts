@@ -157,7 +157,7 @@ export type LinuxContainerSecurityContext = {
   readonly readonly_paths?: readonly string[];
   readonly seccomp?: SecurityProfile;
   readonly apparmor?: SecurityProfile;
-  /** The older forms, which is all that containerd 1.6 reads. */
+  /** The older forms of the two above. */
   readonly apparmor_profile?: string;
   readonly seccomp_profile_path?: string;
 };

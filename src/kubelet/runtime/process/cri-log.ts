@@ -4,6 +4,7 @@
  */
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { formatMicroTime } from "../../../apimachinery/time.ts";
 
 export class CriLog {
   readonly #path: string;
@@ -50,7 +51,7 @@ export class CriLog {
 
   #entry(stream: LogStream, tag: "F" | "P", line: Buffer): Buffer {
     // Nine digits of a second, as everybody's logs have; ours know the first three.
-    const time = new Date(this.#nowMs()).toISOString().replace("Z", "000000Z");
+    const time = formatMicroTime(this.#nowMs()).replace("Z", "000Z");
     return Buffer.concat([Buffer.from(`${time} ${stream} ${tag} `), line, newlineByte]);
   }
 }

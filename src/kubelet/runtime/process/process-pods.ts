@@ -2,6 +2,7 @@
  * Sandboxes and containers of the runtime `process`: records, files, supervisors. A sandbox is READY while its supervisor is connected.
  * Driven by CRI calls and by what supervisors tell. Invariant: a record is changed, and its event emitted, in one turn.
  */
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { deadline, sleep } from "../../../base/clock.ts";
 import type { Clock } from "../../../base/clock.ts";
@@ -95,6 +96,7 @@ export class ProcessPods {
     await this.stopPodSandbox(id);
     for (const record of this.records.containersOf(id)) await this.removeContainer(record.id);
     await this.#options.files.removeSandbox(id);
+    await rm(this.#socketPath(id), { force: true });
     if (this.records.findSandbox(id) === undefined) return;
     this.records.removeSandbox(sandbox);
     this.feed.emitSandbox("CONTAINER_DELETED", sandbox);
@@ -222,11 +224,12 @@ export class ProcessPods {
   async #startSupervisor(sandbox: SandboxRecord, signal?: AbortSignal): Promise<void> {
     const { programs, clock, nodePath, supervisorPath } = this.#options;
     const args = ["--max-old-space-size=32", supervisorPath, this.#socketPath(sandbox.id)];
-    await programs.startDetached({ command: nodePath, args, env: {}, workingDirectory: "/" });
+    const { pid } = await programs.startDetached({ command: nodePath, args, env: {}, workingDirectory: "/" });
     const limit = deadline(clock, 15_000, ...(signal === undefined ? [] : [signal]));
     try {
       for (let delayMs = 5; !(await this.#connect(sandbox)); delayMs = Math.min(delayMs * 1.5, 100)) await sleep(clock, delayMs, limit.signal);
     } catch (cause) {
+      process.kill(pid, "SIGKILL");
       if (signal?.aborted === true) throw cause;
       throw new RuntimeError("DeadlineExceeded", "the pod's supervisor did not start", { cause });
     } finally {

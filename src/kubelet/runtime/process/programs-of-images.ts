@@ -1,7 +1,8 @@
 /** Which local program an image stands for, and how a container's program is made of it. Pure but for looking at files. */
 import { createHash } from "node:crypto";
-import { access, constants, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { access } from "node:fs/promises";
+import { resolve } from "node:path";
+import { findOnPath, isExecutable } from "../../../host/executables.ts";
 import { parseImageName } from "../../images/image-name.ts";
 import type { ContainerConfig, Image } from "../cri-messages.ts";
 
@@ -38,23 +39,11 @@ export function commandLine(config: ContainerConfig, program: LocalProgram | und
 /** The file a command names, or the text runc has for one that cannot be run. */
 export async function findExecutable(command: string, path: string, workingDirectory: string): Promise<{ file: string } | { error: string }> {
   if (!command.includes("/")) {
-    for (const directory of path.split(":")) {
-      const file = join(directory, command);
-      if (await isExecutable(file)) return { file };
-    }
-    return { error: `exec: "${command}": executable file not found in $PATH` };
+    const file = await findOnPath(command, path);
+    return file === undefined ? { error: `exec: "${command}": executable file not found in $PATH` } : { file };
   }
   const file = resolve(workingDirectory, command);
   const exists = await access(file).then(() => true, () => false);
   if (!exists) return { error: `exec: "${command}": stat ${command}: no such file or directory` };
   return (await isExecutable(file)) ? { file } : { error: `exec: "${command}": permission denied` };
-}
-
-async function isExecutable(file: string): Promise<boolean> {
-  try {
-    await access(file, constants.X_OK);
-    return (await stat(file)).isFile();
-  } catch {
-    return false;
-  }
 }
