@@ -1,5 +1,5 @@
-/** Rules for texts that are neither names nor labels: ports, keys, variables, headers, signers. Each returns the faults as texts. */
-import { byteLength, isDns1123Subdomain, maxLengthText, rangeText, regexText } from "./names.ts";
+/** Rules for texts that are neither names nor labels: ports, keys, variables, headers. Each returns the faults as texts. */
+import { byteLength, maxLengthText, rangeText, regexText } from "./names.ts";
 
 /** IANA service name, as container ports are called: at most 15 characters, at least one letter. */
 export function isPortName(value: string): string[] {
@@ -44,15 +44,4 @@ export function isHttpHeaderName(value: string): string[] {
 /** Identifier of a variable in C. */
 export function isCIdentifier(value: string): string[] {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(value) ? [] : [regexText("a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'", "[A-Za-z_][A-Za-z0-9_]*", "my_name", "MY_NAME", "MyName")];
-}
-
-/** Name of a certificate signer: `example.com/signer-name`. */
-export function isSignerName(value: string): string[] {
-  if (value === "") return ["Required"];
-  const [domain, path, ...more] = value.split("/");
-  if (path === undefined || more.length > 0) return ["must be a fully qualified domain and path of the form 'example.com/signer-name'"];
-  const faults = isDns1123Subdomain(domain!);
-  if (domain!.split(".").length < 2) faults.push("should be a domain with at least two segments separated by dots");
-  for (const segment of path.split(".")) faults.push(...isDns1123Subdomain(segment));
-  return faults;
 }
