@@ -3,6 +3,7 @@ import { forbidden, invalid, invalidEach, required } from "../../apimachinery/fi
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import type { FieldPath } from "../../apimachinery/field-path.ts";
 import { isDns1123Subdomain, isLabelValue } from "../../apimachinery/names.ts";
+import { nodeLabelDeprecation } from "../deprecated-node-labels.ts";
 import { validateLabelName } from "../meta/labels.ts";
 import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from "./types.ts";
 
@@ -50,4 +51,12 @@ function validateFieldRequirement({ key = "", operator = "", values = [] }: Node
   if (key !== "metadata.name") errors.push(invalid(path.child("key"), key, "not a valid field selector key"));
   else values.forEach((value, index) => errors.push(...invalidEach(path.child("values").index(index), value, isDns1123Subdomain(value))));
   return errors;
+}
+
+/** Warnings about labels that have a successor. */
+export function nodeSelectorTermWarnings({ matchExpressions = [] }: NodeSelectorTerm, path: FieldPath): string[] {
+  return matchExpressions.flatMap(({ key }, index) => {
+    const deprecation = nodeLabelDeprecation(key);
+    return deprecation === undefined ? [] : [`${path.child("matchExpressions").index(index).child("key")}: ${key} is ${deprecation}`];
+  });
 }

@@ -4,7 +4,7 @@
  */
 import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
 import type { FieldSchema, Schema, StructSchema } from "../../apimachinery/schema.ts";
-import { typeRegistry } from "../type-registry.ts";
+import { typeRegistry } from "../registry.ts";
 
 /** `type` is the name of a struct in the registry without its group, such as `api.core.v1.PodSpec`. */
 export function internalForm(type: string, value: unknown): JsonValue {
