@@ -38,6 +38,9 @@ for (const name of Object.keys(go)) {
   if (openapi.definitions[`io.k8s.${short}`] !== undefined || /^api\.(admission\.v1|imagepolicy)\b/.test(short) || /meta\.v1\.(Table|PartialObject|APIVersions|APIGroup|APIResource)/.test(short)) keep(name);
 }
 
+/** Defaults of list keys that OpenAPI declares and the facts leave out: server-side apply tells list items apart by them. */
+const listKeyDefaults: Json = { "api.core.v1.ContainerPort.protocol": "TCP", "api.core.v1.LocalObjectReference.name": "", "api.core.v1.ServicePort.protocol": "TCP" };
+
 const types: Json = {};
 for (const name of [...kept].sort()) {
   const short = shortName(name);
@@ -54,11 +57,14 @@ for (const name of [...kept].sort()) {
     if (property.enum !== undefined) extra.enum = property.enum;
     if (items.enum !== undefined) extra.itemEnum = items.enum;
     if (property.format !== undefined) extra.format = property.format;
-    if (property.default !== undefined) extra.default = property.default;
+    const defaultValue = property.default ?? listKeyDefaults[`${short}.${field.name}`];
+    if (defaultValue !== undefined) extra.default = defaultValue;
     if ((definition.required ?? []).includes(field.name)) extra.required = true;
     const embedded = (field.embedded ?? []).filter((struct: Json) => struct.name !== "TypeMeta");
     if (embedded.length > 0) extra.embedded = embedded.map((struct: Json) => [struct.name, struct.number ?? 0]);
-    const row: unknown[] = [field.name, typeExpression(field.type), field.flags ?? "", field.number ?? 0];
+    // What an embedded struct without a number holds (TypeMeta) is not part of the message.
+    const number = (field.embedded ?? []).some((struct: Json) => struct.number === undefined) ? 0 : (field.number ?? 0);
+    const row: unknown[] = [field.name, typeExpression(field.type), field.flags ?? "", number];
     if (Object.keys(extra).length > 0) row.push(extra);
     return row;
   });
@@ -81,7 +87,19 @@ writeLines("types.json", types);
 const resources: Json = {};
 for (const group of discovery.groups) resources[group.group === "" ? "core" : group.group] = group;
 writeLines("discovery.json", resources);
+writeLines("feature-gates.json", read(`${values.facts}/feature-gates-1.37.json`));
+const flagSections: Json = read(`${values.facts}/flags-1.37.json`)["kube-apiserver"];
+writeLines("apiserver-flags.json", Object.assign({}, ...Object.values(flagSections)));
 writeLines("columns.json", columns.columns);
+writeLines("group-order.json", {
+  groups: discovery.legacyGroupOrder,
+  versions: Object.fromEntries(discovery.groups.map((group: Json) => [group.group, group.versions.map((version: Json) => version.version)])),
+});
+const health = read(`${values.golden}/health-checks.json`)["kube-apiserver"];
+writeLines("health-checks.json", Object.fromEntries(["healthz", "livez", "readyz"].map((name) => [name, health[name].checks])));
+writeLines("bootstrap-rbac.json", read(`${values.golden}/bootstrap-rbac.json`));
+writeLines("bootstrap-objects.json", read(`${values.golden}/bootstrap-objects.json`));
+writeLines("bootstrap-flowcontrol.json", read(`${values.golden}/bootstrap-flowcontrol.json`));
 const servedOnRequest: Json = {};
 for (const [path, methods] of Object.entries<Json>(openapi.paths)) {
   if (methods.default === true) continue;
