@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { systemClock } from "../base/clock.ts";
+import { readProcessTree } from "./processes.ts";
 import { ProgramError, startPrograms } from "./programs.ts";
 
 const programs = startPrograms({ clock: systemClock() });
@@ -51,6 +52,17 @@ test("start: streams both ways", async () => {
   for await (const chunk of program.stdout) text += Buffer.from(chunk).toString();
   assert.equal(text, "one two");
   assert.equal(await program.exited, 0);
+});
+
+test("a helper that is killed loses its programs; the next request makes a new one", async () => {
+  const other = startPrograms({ clock: systemClock() });
+  const program = await other.start({ command: "sleep", args: ["60"] });
+  const helper = (await readProcessTree(process.pid)).find(({ pid }) => pid === program.pid)!.parentPid;
+  process.kill(helper, "SIGKILL");
+  await assert.rejects(program.exited, (error) => error instanceof ProgramError && error.reason === "LOST");
+  process.kill(program.pid, "SIGKILL");
+  assert.equal((await other.run({ command: "true" })).exitCode, 0);
+  await other.close();
 });
 
 test("a detached program outlives the helper", async () => {

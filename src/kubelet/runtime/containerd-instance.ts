@@ -3,7 +3,7 @@
  * touched. It outlives our process with its containers; a later start finds it by its socket. While we run, it is started again when
  * it dies (its containers live on under their shims). Driven by `run`; `stop` ends it for good, `reset` removes all it made.
  */
-import { access, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { access, mkdir, readFile, rm, statfs, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { deadline, sleep } from "../../base/clock.ts";
@@ -15,6 +15,7 @@ import type { Programs } from "../../host/programs.ts";
 import { pauseImageName } from "../images/builtin-images.ts";
 import { connectContainerd } from "./containerd.ts";
 import { containerdToml } from "./containerd/containerd-config.ts";
+import { detectCniBinDirectory } from "./containerd-requirements.ts";
 import type { ContainerRuntime } from "./cri.ts";
 import { removeAllPods } from "./remove-pods.ts";
 
@@ -93,7 +94,7 @@ function pathsOf({ dataDirectory, runtimeDirectory }: ContainerdInstanceOptions)
 
 async function writeConfig(options: ContainerdInstanceOptions, paths: Paths): Promise<string> {
   for (const directory of [paths.state, paths.root, paths.registry, options.cniConfDirectory]) await mkdir(directory, { recursive: true, mode: 0o711 });
-  const [capabilities, snapshotter, cniBinDirectory] = await Promise.all([detectCapabilities(), detectSnapshotter(), detectCniBinDirectory()]);
+  const [capabilities, snapshotter, cniBinDirectory] = await Promise.all([detectCapabilities(), detectSnapshotter(paths.root), detectCniBinDirectory()]);
   const text = containerdToml({
     socketPath: paths.socket,
     rootDirectory: paths.root,
@@ -109,16 +110,14 @@ async function writeConfig(options: ContainerdInstanceOptions, paths: Paths): Pr
   return snapshotter;
 }
 
-async function detectSnapshotter(): Promise<string> {
+/** Overlays cannot be stacked on one: in a container whose root is an overlay, layers are copied instead. */
+async function detectSnapshotter(rootDirectory: string): Promise<string> {
   const filesystems = await readFile("/proc/filesystems", "utf8").catch(() => "");
-  return /\boverlay$/m.test(filesystems) ? "overlayfs" : "native";
+  return /\boverlay$/m.test(filesystems) && (await statfs(rootDirectory)).type !== overlayMagic ? "overlayfs" : "native";
 }
 
-/** Debian's package puts the plugins into /usr/lib/cni, nearly everybody else into /opt/cni/bin. */
-export async function detectCniBinDirectory(): Promise<string> {
-  for (const directory of ["/opt/cni/bin", "/usr/lib/cni", "/usr/libexec/cni"]) if (await exists(join(directory, "bridge"))) return directory;
-  return "/opt/cni/bin";
-}
+/** f_type of statfs(2). */
+const overlayMagic = 0x794c7630;
 
 async function launch(options: ContainerdInstanceOptions, paths: Paths, signal?: AbortSignal): Promise<void> {
   await rm(paths.socket, { force: true });

@@ -1,6 +1,5 @@
 /** What of the machine the runtime `containerd` needs, and which Debian package has it. */
 import { findOnPath, isExecutable } from "../../host/executables.ts";
-import { detectCniBinDirectory } from "./containerd-instance.ts";
 
 /** Debian packages whose programs are missing; empty when containers can run. `path`: where programs are looked for. */
 export async function missingContainerPackages(path: string): Promise<string[]> {
@@ -14,4 +13,10 @@ export async function missingContainerPackages(path: string): Promise<string[]> 
   if (!(await isExecutable(`${await detectCniBinDirectory()}/bridge`))) missing.push("containernetworking-plugins");
   if (!(await isExecutable("/bin/busybox"))) missing.push("busybox-static");
   return missing;
+}
+
+/** Debian's package puts the CNI plugins into /usr/lib/cni, nearly everybody else into /opt/cni/bin. */
+export async function detectCniBinDirectory(): Promise<string> {
+  for (const directory of ["/opt/cni/bin", "/usr/lib/cni", "/usr/libexec/cni"]) if (await isExecutable(`${directory}/bridge`)) return directory;
+  return "/opt/cni/bin";
 }

@@ -6,6 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { systemClock } from "../../base/clock.ts";
 import { silentLog } from "../../base/log.ts";
 import { systemRandom } from "../../base/random.ts";
+import { loopTurn } from "../../base/virtual-clock.ts";
 import { readProcess } from "../../host/processes.ts";
 import { startPrograms } from "../../host/programs.ts";
 import type { Programs } from "../../host/programs.ts";
@@ -98,7 +99,7 @@ describe("runtime process: what outlives the runtime", () => {
     stop.abort();
     assert.equal((await runtime.podSandboxStatus(id)).state, "SANDBOX_NOTREADY");
     assert.equal((await runtime.containerStatus(container)).exit_code, 137);
-    while ((await readProcess(program!))?.isZombie === false) await new Promise((resolve) => setImmediate(resolve));
+    while ((await readProcess(program!))?.isZombie === false) await loopTurn();
     await runtime.removePodSandbox(id);
     await runtime.close();
   });

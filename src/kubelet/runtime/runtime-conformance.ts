@@ -3,7 +3,9 @@
  * Waiting goes through events and results; where the runtime's time is virtual, `work` runs a step while the time is moved.
  */
 import assert from "node:assert/strict";
+import { rename } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
+import { loopTurn } from "../../base/virtual-clock.ts";
 import type { ContainerEvent, ContainerRuntime, StreamingSession } from "./cri.ts";
 import { isRuntimeNotFound, RuntimeError } from "./cri.ts";
 import type { ContainerConfig, PodSandboxConfig } from "./cri-messages.ts";
@@ -214,6 +216,16 @@ function containerTests(bench: () => Bench): void {
     assert.deepEqual(await runtime.listContainers({ pod_sandbox_id: sandbox.id }), []);
   });
 
+  test("resources can be changed while it runs", async () => {
+    const { runtime, target } = bench();
+    const sandbox = await bench().sandbox();
+    const id = await bench().container(sandbox);
+    await target.work(runtime.startContainer(id));
+    await runtime.updateContainerResources(id, { memory_limit_in_bytes: 64 * 1024 * 1024 });
+    assert.equal((await runtime.containerStatus(id)).resources!.linux!.memory_limit_in_bytes, 64 * 1024 * 1024);
+    await bench().removed(sandbox.id);
+  });
+
   test("statistics name their container", async () => {
     const { runtime, target } = bench();
     const sandbox = await bench().sandbox();
@@ -296,6 +308,23 @@ function programTests(bench: () => Bench): void {
     await bench().removed(sandbox.id);
   });
 
+  test("a log that was moved away goes on in a new file", async () => {
+    const { runtime } = bench();
+    const sandbox = await bench().sandbox();
+    const id = await bench().container(sandbox, { command: ["sh", "-c", "echo old; read line; echo new"], stdin: true, stdin_once: true });
+    await runtime.startContainer(id);
+    const { log_path: path } = await runtime.containerStatus(id);
+    await awaitLog(bench(), path);
+    await rename(path, `${path}.1`);
+    await runtime.reopenContainerLog(id);
+    const session = await runtime.openAttach({ container_id: id, tty: false, stdin: true, stdout: true, stderr: true });
+    session.endInput();
+    assert.deepEqual(await whole(session), ["new\n", "", { outcome: "success" }]);
+    assert.match(await bench().target.readLog!(path), /^\S+ stdout F new\n$/);
+    assert.match(await bench().target.readLog!(`${path}.1`), /^\S+ stdout F old\n$/);
+    await bench().removed(sandbox.id);
+  });
+
   test("a program that does not exist cannot be started", async () => {
     const { runtime } = bench();
     const sandbox = await bench().sandbox();
@@ -338,7 +367,7 @@ function imageTests(bench: () => Bench): void {
 
 /** Until the program has said something, and so installed its signal handlers. */
 async function awaitLog(bench: Bench, path: string): Promise<void> {
-  while ((await bench.target.readLog!(path)) === "") await new Promise((resolve) => setImmediate(resolve));
+  while ((await bench.target.readLog!(path)) === "") await loopTurn();
 }
 
 async function whole(session: StreamingSession) {
