@@ -132,6 +132,7 @@ const goScalars: ReadonlyMap<string, ScalarKind> = new Map<string, ScalarKind>([
   ...(["string", "bool", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "bytes"] as const).map((name): [string, ScalarKind] => [name, name]),
   ["int", "int64"],
   ["any", "json"],
+  ["interface", "json"],
 ]);
 
 /** Every type of the API by name. Structs are built on first use, since types refer to themselves (JSONSchemaProps). */

@@ -1,0 +1,29 @@
+/** Every kind's strategy, by `group/version/Kind` of all versions that share it. */
+import { certificatesV1Strategies } from "./certificates-v1/index.ts";
+import { coordinationV1Strategies } from "./coordination-v1/index.ts";
+import { discoveryV1Strategies } from "./discovery-v1/index.ts";
+import { eventsV1Strategies } from "./events-v1/index.ts";
+import { flowcontrolV1Strategies } from "./flowcontrol-v1/index.ts";
+import { networkingV1Strategies } from "./networking-v1/index.ts";
+import { nodeV1Strategies } from "./node-v1/index.ts";
+import { policyV1Strategies } from "./policy-v1/index.ts";
+import { rbacV1Strategies } from "./rbac-v1/index.ts";
+import { schedulingV1Strategies } from "./scheduling-v1/index.ts";
+import { storageV1Strategies } from "./storage-v1/index.ts";
+import type { KindStrategy } from "./strategy.ts";
+
+const all: readonly KindStrategy[] = [
+  ...certificatesV1Strategies,
+  ...coordinationV1Strategies,
+  ...discoveryV1Strategies,
+  ...eventsV1Strategies,
+  ...flowcontrolV1Strategies,
+  ...networkingV1Strategies,
+  ...nodeV1Strategies,
+  ...policyV1Strategies,
+  ...rbacV1Strategies,
+  ...schedulingV1Strategies,
+  ...storageV1Strategies,
+];
+
+export const strategies: ReadonlyMap<string, KindStrategy> = new Map(all.map((strategy) => [`${strategy.gvk.group}/${strategy.gvk.version}/${strategy.gvk.kind}`, strategy]));

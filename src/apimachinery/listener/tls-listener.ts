@@ -1,0 +1,95 @@
+/**
+ * HTTPS for a request handler: HTTP/1.1 and HTTP/2 on one port, protocol upgrades on HTTP/1.1. A connection is given to Node's HTTP/1
+ * server or to an HTTP/2 session by what was negotiated; both end in the same handler over request values.
+ */
+import http from "node:http";
+import http2 from "node:http2";
+import type { AddressInfo } from "node:net";
+import tls from "node:tls";
+import type { Log } from "../../base/log.ts";
+import type { ApiRequest, ApiResponse, Peer } from "../request.ts";
+import { serveHttp1, serveUpgrade } from "./http1.ts";
+import { serveHttp2Stream } from "./http2.ts";
+
+export type RequestHandler = (request: ApiRequest) => Promise<ApiResponse>;
+
+export interface TlsListenerOptions {
+  readonly address: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** PEM. */
+  readonly key: string;
+  /** PEM, the chain. */
+  readonly certificate: string;
+  readonly handler: RequestHandler;
+  readonly log: Log;
+  /** Bodies are read up to this size; one byte more tells the handler that there was more. */
+  readonly maxBodyBytes: number;
+}
+
+export interface TlsListener {
+  readonly port: number;
+  /** Stops listening, lets answers in progress end for a moment, then closes all connections. */
+  close(): Promise<void>;
+}
+
+/** Streams of a session: each watch is one. */
+const maxConcurrentStreams = 1000;
+
+/** Listens. Rejects when the port is taken or not allowed (`code` EADDRINUSE, EACCES). */
+export async function listenTls(options: TlsListenerOptions): Promise<TlsListener> {
+  const sockets = new Set<tls.TLSSocket>();
+  const context: ServeContext = { handler: options.handler, log: options.log, maxBodyBytes: options.maxBodyBytes };
+  const http1 = http.createServer({ keepAliveTimeout: 90_000, requestTimeout: 0, headersTimeout: 32_000, maxHeaderSize: 1 << 20 });
+  http1.on("request", (request, response) => serveHttp1(context, peerOf(request.socket as tls.TLSSocket, false), request, response));
+  http1.on("upgrade", (request, socket, head) => serveUpgrade(context, peerOf(request.socket as tls.TLSSocket, false), { request, socket, head }));
+  const server = tls.createServer({ key: options.key, cert: options.certificate, requestCert: true, rejectUnauthorized: false, ALPNProtocols: ["h2", "http/1.1"], minVersion: "TLSv1.2" }, (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("error", (error) => options.log.debug("Connection failed", { error }));
+    if (socket.alpnProtocol === "h2") serveSession(context, socket);
+    else http1.emit("connection", socket);
+  });
+  server.on("tlsClientError", (error) => options.log.debug("TLS handshake failed", { error }));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, options.address, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      http1.closeIdleConnections();
+      for (const socket of sockets) socket.destroySoon();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+export interface ServeContext {
+  readonly handler: RequestHandler;
+  readonly log: Log;
+  readonly maxBodyBytes: number;
+}
+
+function serveSession(context: ServeContext, socket: tls.TLSSocket): void {
+  const peer = peerOf(socket, true);
+  const session = http2.performServerHandshake(socket, {
+    settings: { maxConcurrentStreams, initialWindowSize: 1 << 20 },
+    maxSessionMemory: 256,
+    // Every watch that a client closes is a stream reset; Node's defaults send such clients away.
+    streamResetBurst: 100_000,
+    streamResetRate: 10_000,
+  } as http2.ServerOptions);
+  session.on("stream", (stream, headers) => serveHttp2Stream(context, peer, stream as http2.ServerHttp2Stream, headers));
+  session.on("error", (error) => context.log.debug("HTTP/2 session failed", { error }));
+}
+
+function peerOf(socket: tls.TLSSocket, isHttp2: boolean): Peer {
+  const certificate = socket.getPeerX509Certificate()?.raw;
+  return { address: socket.remoteAddress ?? "", isHttp2, ...(certificate !== undefined && { certificate }) };
+}

@@ -1,0 +1,109 @@
+/**
+ * JSON values as YAML text, in the style of Kubernetes' answers: members sorted, lists not indented below their key, text that YAML 1.1
+ * would read as something else quoted. Walks with an explicit stack: nesting may be deep.
+ */
+import { isObject, isRawNumber } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
+
+/** The document with a final line feed. */
+export function jsonToYaml(root: JsonValue): string {
+  const out: string[] = [];
+  const pending: Work[] = [{ value: root, indent: 0, place: "start" }];
+  for (let work = pending.pop(); work !== undefined; work = pending.pop()) {
+    if (typeof work === "string") out.push(work);
+    else pending.push(...write(work, out).reverse());
+  }
+  return out.join("");
+}
+
+/** Where a value stands: at a line's start, behind `key:`, or behind `- `. Text items are printed as they are. */
+type Work = string | { readonly value: JsonValue; readonly indent: number; readonly place: "start" | "key" | "item" };
+
+function write(work: Exclude<Work, string>, out: string[]): Work[] {
+  const { value, indent, place } = work;
+  const lead = place === "key" ? " " : "";
+  if (Array.isArray(value)) {
+    if (value.length === 0) return [`${lead}[]\n`];
+    if (place === "key") out.push("\n");
+    return value.flatMap((item, index): Work[] => [`${index === 0 && place !== "key" ? "" : spaces(indent)}- `, { value: item, indent: indent + 2, place: "item" }]);
+  }
+  if (isObject(value)) return writeObject(value, work, out);
+  return [`${lead}${scalarText(value, indent)}\n`];
+}
+
+function writeObject(value: JsonObject, { indent, place }: Exclude<Work, string>, out: string[]): Work[] {
+  const keys = Object.keys(value).sort(compareKeys);
+  if (keys.length === 0) return [`${place === "key" ? " " : ""}{}\n`];
+  if (place === "key") out.push("\n");
+  return keys.flatMap((key, index): Work[] => {
+    const member = value[key]!;
+    const own = index === 0 && place !== "key" ? "" : spaces(indent);
+    // A list stands at the indentation of its key.
+    const childIndent = Array.isArray(member) ? indent : indent + 2;
+    return [`${own}${textScalar(key, indent)}:`, { value: member, indent: childIndent, place: "key" }];
+  });
+}
+
+const spaces = (count: number) => " ".repeat(count);
+
+/** Keys sort with runs of digits compared as numbers and letters before other characters, as Go's YAML encoder sorts them. */
+function compareKeys(left: string, right: string): number {
+  const [a, b] = [[...left], [...right]];
+  let inDigits = false;
+  for (let index = 0; index < a.length && index < b.length; index++) {
+    const [x, y] = [a[index]!, b[index]!];
+    if (x === y) {
+      inDigits = isDigit(x);
+      continue;
+    }
+    const [xLetter, yLetter] = [isLetter(x), isLetter(y)];
+    if (xLetter && yLetter) return x < y ? -1 : 1;
+    if (xLetter || yLetter) return inDigits === xLetter ? 1 : -1;
+    const [xNumber, yNumber] = [digitsAt(left, index), digitsAt(right, index)];
+    if (xNumber !== undefined && yNumber !== undefined && xNumber !== yNumber) return xNumber - yNumber;
+    return x < y ? -1 : 1;
+  }
+  return a.length - b.length;
+}
+
+const isDigit = (character: string) => character >= "0" && character <= "9";
+const isLetter = (character: string) => /\p{L}/u.test(character);
+
+function digitsAt(text: string, index: number): number | undefined {
+  const digits = /^\d+/.exec(text.slice(index))?.[0];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+function scalarText(value: Exclude<JsonValue, JsonValue[] | JsonObject>, indent: number): string {
+  if (value === null) return "null";
+  if (typeof value === "string") return textScalar(value, indent);
+  return isRawNumber(value) ? value.rawJSON : String(value);
+}
+
+/** Text that YAML 1.1 reads as null, a boolean, a number or a time. */
+const misread = /^(~|null|Null|NULL|y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF|<<|[-+]?(\.inf|\.Inf|\.INF)|\.nan|\.NaN|\.NAN|[-+]?(0b[01_]+|0x[0-9a-fA-F_]+|0o?[0-7_]+|\d[\d_]*(:[0-5]?\d)*(\.[\d_]*)?([eE][-+]?\d+)?|\.\d[\d_]*([eE][-+]?\d+)?)|\d{4}-\d\d?-\d\d?([Tt ].*)?|)$/;
+
+/** Characters that a plain scalar cannot begin with, and sequences that end one. */
+const unsafeStart = /^[-?:](\s|$)|^[,[\]{}#&*!|>'"%@`]|^---|^\.\.\./;
+const unsafeInside = /:(\s|$)|\s#|[\t]|^\s|\s$/;
+
+function textScalar(text: string, indent: number): string {
+  if (misread.test(text)) return JSON.stringify(text);
+  if (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufeff\ud800-\udfff\u2028\u2029]/.test(text)) return escaped(text);
+  if (text.includes("\n")) return /^[ \n\t]/.test(text) && text.trim() === "" ? escaped(text) : literal(text, indent);
+  if (unsafeStart.test(text) || unsafeInside.test(text)) return `'${text.replaceAll("'", "''")}'`;
+  return text;
+}
+
+function escaped(text: string): string {
+  return JSON.stringify(text).replace(/[\u007f-\u009f\ufeff\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** A block scalar; its indicator tells what follows the last line. */
+function literal(text: string, indent: number): string {
+  const chomping = text.endsWith("\n\n") ? "+" : text.endsWith("\n") ? "" : "-";
+  const hint = /^[ \n]/.test(text) ? "2" : "";
+  const body = text.endsWith("\n") ? text.slice(0, -1) : text;
+  const lines = body.split("\n").map((line) => (line === "" ? "" : spaces(Math.max(indent, 2)) + line));
+  return `|${hint}${chomping}\n${lines.join("\n")}`;
+}

@@ -1,0 +1,51 @@
+/** Who sends a request (documentation page "Authenticating"). Authenticators are asked in order; the first with an answer decides. */
+import type { ApiRequest, UserInfo } from "../../apimachinery/request.ts";
+
+/**
+ * - a user: authenticated
+ * - `rejected`: credentials were given and are wrong; the request is refused unless a later authenticator accepts them
+ * - undefined: no credentials of this kind
+ */
+export type AuthenticationResult = { readonly user: UserInfo } | { readonly rejected: string } | undefined;
+
+export interface Authenticator {
+  readonly name: string;
+  authenticate(request: ApiRequest): AuthenticationResult | Promise<AuthenticationResult>;
+}
+
+/** Asks each in turn. A user found wins over earlier rejections. */
+export function firstOf(authenticators: readonly Authenticator[]): Authenticator {
+  return {
+    name: "union",
+    async authenticate(request) {
+      let rejected: AuthenticationResult;
+      for (const authenticator of authenticators) {
+        const result = await authenticator.authenticate(request);
+        if (result === undefined) continue;
+        if ("user" in result) return { user: withAuthenticatedGroup(result.user) };
+        rejected ??= result;
+      }
+      return rejected;
+    },
+  };
+}
+
+/** Identity fixed by the transport: components in the server's own process. */
+export const loopbackAuthenticator: Authenticator = {
+  name: "loopback",
+  authenticate: (request) => (request.peer.identity === undefined ? undefined : { user: request.peer.identity }),
+};
+
+export const anonymousUser: UserInfo = { username: "system:anonymous", groups: ["system:unauthenticated"] };
+
+/** The bearer token of a request; undefined when there is none or another scheme is used. */
+export function bearerToken(request: ApiRequest): string | undefined {
+  const match = /^Bearer +(\S+)/i.exec((request.headers["authorization"] ?? "").trim());
+  return match?.[1];
+}
+
+function withAuthenticatedGroup(user: UserInfo): UserInfo {
+  const group = "system:authenticated";
+  if (user.groups.includes(group) || user.username === anonymousUser.username) return user;
+  return { ...user, groups: [...user.groups, group] };
+}

@@ -1,0 +1,205 @@
+/**
+ * Service account tokens: signed JWTs bound to a service account and perhaps a pod, secret or node (documentation page "Service Accounts";
+ * KEP-1205, KEP-4193). The signer makes them, the authenticator checks them against the objects they are bound to.
+ */
+import { createHash, createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
+import type { KeyObject } from "node:crypto";
+import { newUid } from "../../base/ids.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Random } from "../../base/random.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { UserInfo } from "../../apimachinery/request.ts";
+import { bearerToken } from "./authenticator.ts";
+import type { Authenticator } from "./authenticator.ts";
+
+export interface BoundReference {
+  readonly name: string;
+  readonly uid?: string;
+}
+
+export interface TokenClaims {
+  readonly audiences: readonly string[];
+  readonly namespace: string;
+  readonly serviceAccount: { readonly name: string; readonly uid: string };
+  readonly pod?: BoundReference;
+  readonly secret?: BoundReference;
+  readonly node?: BoundReference;
+  readonly expiresInSeconds: number;
+  /** Seconds after which the holder should have fetched a new one. */
+  readonly warnAfterSeconds?: number;
+}
+
+export interface TokenKeys {
+  /** PEM of the private key that signs. */
+  readonly signingKey: string;
+  /** PEM of further public keys that are accepted. */
+  readonly verificationKeys?: readonly string[];
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+}
+
+export class TokenSigner {
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+  readonly #privateKey: KeyObject;
+  readonly #publicKeys: readonly { readonly id: string; readonly key: KeyObject }[];
+  readonly #clock: Clock;
+  readonly #random: Random;
+
+  constructor(keys: TokenKeys, clock: Clock, random: Random) {
+    this.issuer = keys.issuer;
+    this.audiences = keys.audiences;
+    this.#privateKey = createPrivateKey(keys.signingKey);
+    const all = [createPublicKey(keys.signingKey), ...(keys.verificationKeys ?? []).map((pem) => createPublicKey(pem))];
+    this.#publicKeys = all.map((key) => ({ id: keyId(key), key }));
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** A signed token and when it expires (ms). */
+  sign(claims: TokenClaims): { readonly token: string; readonly expiresMs: number; readonly id: string } {
+    const nowSeconds = Math.floor(this.#clock.nowMs() / 1000);
+    const id = newUid(this.#random);
+    const bound = (reference: BoundReference | undefined) => reference && { name: reference.name, ...(reference.uid !== undefined && { uid: reference.uid }) };
+    const payload = {
+      aud: claims.audiences,
+      exp: nowSeconds + claims.expiresInSeconds,
+      iat: nowSeconds,
+      iss: this.issuer,
+      jti: id,
+      "kubernetes.io": {
+        namespace: claims.namespace,
+        ...(claims.node !== undefined && { node: bound(claims.node) }),
+        ...(claims.pod !== undefined && { pod: bound(claims.pod) }),
+        ...(claims.secret !== undefined && { secret: bound(claims.secret) }),
+        serviceaccount: claims.serviceAccount,
+        ...(claims.warnAfterSeconds !== undefined && { warnafter: nowSeconds + claims.warnAfterSeconds }),
+      },
+      nbf: nowSeconds,
+      sub: `system:serviceaccount:${claims.namespace}:${claims.serviceAccount.name}`,
+    };
+    const head = `${base64(JSON.stringify({ alg: "RS256", kid: this.#publicKeys[0]!.id }))}.${base64(JSON.stringify(payload))}`;
+    return { token: `${head}.${sign("RSA-SHA256", Buffer.from(head), this.#privateKey).toString("base64url")}`, expiresMs: payload.exp * 1000, id };
+  }
+
+  /** The payload of a token that one of our keys signed, or why not. Times and bindings are not checked here. */
+  open(token: string): { readonly payload: JwtPayload } | { readonly fault: string } {
+    const parts = token.split(".");
+    if (parts.length !== 3) return { fault: "not a JWT" };
+    const header = parseJson(parts[0]!) as { alg?: string; kid?: string } | undefined;
+    const payload = parseJson(parts[1]!) as JwtPayload | undefined;
+    if (header === undefined || payload === undefined || header.alg !== "RS256") return { fault: "unreadable token" };
+    if (payload.iss !== this.issuer) return { fault: "other issuer" };
+    const candidates = header.kid === undefined ? this.#publicKeys : this.#publicKeys.filter((known) => known.id === header.kid);
+    const isSigned = candidates.some(({ key }) => verify("RSA-SHA256", Buffer.from(`${parts[0]}.${parts[1]}`), key, Buffer.from(parts[2]!, "base64url")));
+    return isSigned ? { payload } : { fault: "invalid signature" };
+  }
+
+  /** JSON Web Key Set of the keys that tokens are checked with. */
+  jwks(): { keys: object[] } {
+    return { keys: this.#publicKeys.map(({ id, key }) => ({ use: "sig", kty: "RSA", kid: id, alg: "RS256", ...publicNumbers(key) })) };
+  }
+}
+
+export interface JwtPayload {
+  readonly iss?: string;
+  readonly sub?: string;
+  readonly aud?: readonly string[] | string;
+  readonly exp?: number;
+  readonly nbf?: number;
+  readonly jti?: string;
+  readonly "kubernetes.io"?: {
+    readonly namespace?: string;
+    readonly serviceaccount?: { readonly name?: string; readonly uid?: string };
+    readonly pod?: BoundReference;
+    readonly secret?: BoundReference;
+    readonly node?: BoundReference;
+  };
+}
+
+/** Reads an object from the server's cache: `find("/pods", namespace, name)`. */
+export type ObjectFinder = (resource: string, namespace: string, name: string) => KubeObject | undefined;
+
+/** Seconds for which a token outlives the object that it is bound to. */
+const deletionGraceSeconds = 60;
+
+/** Checks bearer tokens against signature, times, audiences and bound objects. */
+export function serviceAccountTokens(signer: TokenSigner, clock: Clock, find: ObjectFinder): Authenticator {
+  return {
+    name: "service-account",
+    authenticate(request) {
+      const token = bearerToken(request);
+      if (token === undefined) return undefined;
+      const result = reviewToken(signer, token, { nowMs: clock.nowMs(), audiences: signer.audiences, find });
+      return "fault" in result ? { rejected: result.fault } : { user: result.user };
+    },
+  };
+}
+
+export interface ReviewOptions {
+  readonly nowMs: number;
+  readonly audiences: readonly string[];
+  readonly find: ObjectFinder;
+}
+
+/** Who a service account token stands for, and for which of the audiences asked. */
+export function reviewToken(signer: TokenSigner, token: string, options: ReviewOptions): { readonly user: UserInfo; readonly audiences: readonly string[] } | { readonly fault: string } {
+  const opened = signer.open(token);
+  if ("fault" in opened) return opened;
+  const { payload } = opened;
+  const nowSeconds = options.nowMs / 1000;
+  if (payload.exp !== undefined && payload.exp <= nowSeconds) return { fault: "service account token has expired" };
+  if (payload.nbf !== undefined && payload.nbf > nowSeconds + 10) return { fault: "service account token is not valid yet" };
+  const carried = typeof payload.aud === "string" ? [payload.aud] : (payload.aud ?? []);
+  const audiences = options.audiences.filter((audience) => carried.includes(audience));
+  if (audiences.length === 0) return { fault: `token audiences ${JSON.stringify(carried)} is invalid for the target audiences ${JSON.stringify(options.audiences)}` };
+  return checkBindings(payload, audiences, options);
+}
+
+function checkBindings(payload: JwtPayload, audiences: readonly string[], options: ReviewOptions): { readonly user: UserInfo; readonly audiences: readonly string[] } | { readonly fault: string } {
+  const claims = payload["kubernetes.io"] ?? {};
+  const { namespace = "", serviceaccount = {} } = claims;
+  const account = options.find("/serviceaccounts", namespace, serviceaccount.name ?? "");
+  if (account === undefined || hasLeft(account, options.nowMs)) return { fault: "service account has been deleted" };
+  if (account.metadata.uid !== serviceaccount.uid) return { fault: `service account UID (${account.metadata.uid}) does not match claim (${serviceaccount.uid})` };
+  const extra: Record<string, string[]> = { "authentication.kubernetes.io/credential-id": [`JTI=${payload.jti ?? ""}`] };
+  for (const [kind, resource] of [["secret", "/secrets"], ["pod", "/pods"], ["node", "/nodes"]] as const) {
+    const bound = claims[kind];
+    if (bound === undefined) continue;
+    if (kind !== "node" || claims.pod === undefined) {
+      const object = options.find(resource, kind === "node" ? "" : namespace, bound.name);
+      if (object === undefined || hasLeft(object, options.nowMs) || object.metadata.uid !== bound.uid) return { fault: "service account token has been invalidated" };
+    }
+    if (kind === "secret") continue;
+    extra[`authentication.kubernetes.io/${kind}-name`] = [bound.name];
+    if (bound.uid !== undefined) extra[`authentication.kubernetes.io/${kind}-uid`] = [bound.uid];
+  }
+  const username = `system:serviceaccount:${namespace}:${serviceaccount.name}`;
+  return { user: { username, uid: serviceaccount.uid!, groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`], extra }, audiences };
+}
+
+function hasLeft(object: KubeObject, nowMs: number): boolean {
+  const deleted = object.metadata.deletionTimestamp;
+  return deleted !== undefined && Date.parse(deleted) + deletionGraceSeconds * 1000 < nowMs;
+}
+
+function keyId(key: KeyObject): string {
+  return createHash("sha256").update(key.export({ type: "spki", format: "der" })).digest("base64url");
+}
+
+function publicNumbers(key: KeyObject): { n: string; e: string } {
+  const { n, e } = key.export({ format: "jwk" }) as { n: string; e: string };
+  return { n, e };
+}
+
+const base64 = (text: string) => Buffer.from(text).toString("base64url");
+
+function parseJson(part: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString());
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    // Not JSON: the token is not one of ours.
+    return undefined;
+  }
+}

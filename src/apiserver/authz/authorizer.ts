@@ -1,0 +1,66 @@
+/** May this user do that (documentation page "Authorization"). Decisions are data with reasons. */
+import type { UserInfo } from "../../apimachinery/request.ts";
+import type { FieldSelector } from "../../apimachinery/selectors/field-selector.ts";
+import type { LabelSelector } from "../../apimachinery/selectors/label-selector.ts";
+
+export type AuthorizationAttributes = ResourceAttributes | NonResourceAttributes;
+
+export interface ResourceAttributes {
+  readonly kind: "resource";
+  readonly user: UserInfo;
+  readonly verb: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Selectors of a list, watch or deletecollection (KEP-4601). */
+  readonly fieldSelector?: FieldSelector;
+  readonly labelSelector?: LabelSelector;
+}
+
+export interface NonResourceAttributes {
+  readonly kind: "path";
+  readonly user: UserInfo;
+  readonly verb: string;
+  readonly path: string;
+}
+
+export interface Decision {
+  readonly verdict: "allow" | "deny" | "no-opinion";
+  readonly reason: string;
+  /** What kept an authorizer from looking at everything, such as a role that is missing. */
+  readonly evaluationError?: string;
+}
+
+export interface Authorizer {
+  readonly name: string;
+  authorize(attributes: AuthorizationAttributes): Decision | Promise<Decision>;
+}
+
+export const noOpinion: Decision = { verdict: "no-opinion", reason: "" };
+
+/** Asks each in turn until one allows or denies. Reasons of those without opinion are kept, one a line. */
+export function authorizersInOrder(authorizers: readonly Authorizer[]): Authorizer {
+  return {
+    name: "union",
+    async authorize(attributes) {
+      const reasons: string[] = [];
+      const errors: string[] = [];
+      for (const authorizer of authorizers) {
+        const decision = await authorizer.authorize(attributes);
+        if (decision.evaluationError !== undefined) errors.push(decision.evaluationError);
+        if (decision.verdict !== "no-opinion") return decision;
+        if (decision.reason !== "") reasons.push(decision.reason);
+      }
+      return { verdict: "no-opinion", reason: reasons.join("\n"), ...(errors.length > 0 && { evaluationError: errors.join("\n") }) };
+    },
+  };
+}
+
+/** Members of `system:masters` may do everything, whatever the roles say. */
+export const mastersAuthorizer: Authorizer = {
+  name: "masters",
+  authorize: ({ user }) => (user.groups.includes("system:masters") ? { verdict: "allow", reason: "" } : noOpinion),
+};

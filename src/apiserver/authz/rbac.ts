@@ -1,0 +1,121 @@
+/**
+ * Role-based access control (documentation page "Using RBAC Authorization"). Rules are read from the server's caches; bindings are indexed by
+ * subject and the index is remade when a binding changes.
+ */
+import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject } from "../../api/rbac-v1/types.ts";
+import type { UserInfo } from "../../apimachinery/request.ts";
+import type { ResourceCache } from "../cache/resource-cache.ts";
+import type { AuthorizationAttributes, Authorizer, Decision } from "./authorizer.ts";
+
+export interface RbacCaches {
+  readonly roles: ResourceCache;
+  readonly roleBindings: ResourceCache;
+  readonly clusterRoles: ResourceCache;
+  readonly clusterRoleBindings: ResourceCache;
+}
+
+export class RbacAuthorizer implements Authorizer {
+  readonly name = "RBAC";
+  readonly #caches: RbacCaches;
+  readonly #clusterIndex: SubjectIndex<ClusterRoleBinding>;
+  readonly #namespacedIndex: SubjectIndex<RoleBinding>;
+
+  constructor(caches: RbacCaches) {
+    this.#caches = caches;
+    this.#clusterIndex = new SubjectIndex(caches.clusterRoleBindings);
+    this.#namespacedIndex = new SubjectIndex(caches.roleBindings);
+  }
+
+  authorize(attributes: AuthorizationAttributes): Decision {
+    const missing: string[] = [];
+    for (const rule of this.rulesFor(attributes.user, attributes.kind === "resource" ? attributes.namespace : "", missing)) {
+      if (ruleAllows(rule.rule, attributes)) return { verdict: "allow", reason: `RBAC: allowed by ${rule.source}` };
+    }
+    const reason = missing.length === 0 ? "" : `RBAC: ${missing.length === 1 ? missing[0]! : `[${missing.join(", ")}]`}`;
+    return { verdict: "no-opinion", reason };
+  }
+
+  /** Every rule that applies to a user in a namespace, with where it comes from. Names of roles that do not exist go to `missing`. */
+  *rulesFor(user: UserInfo, namespace: string, missing: string[] = []): Generator<{ readonly rule: PolicyRule; readonly source: string }> {
+    for (const { binding, subject } of this.#clusterIndex.find(user, "")) {
+      for (const rule of this.#rulesOf(binding.roleRef, "", missing)) yield { rule, source: describe("ClusterRoleBinding", binding.metadata.name!, binding.roleRef, subject) };
+    }
+    if (namespace === "") return;
+    for (const { binding, subject } of this.#namespacedIndex.find(user, namespace)) {
+      if (binding.metadata.namespace !== namespace) continue;
+      for (const rule of this.#rulesOf(binding.roleRef, namespace, missing)) yield { rule, source: describe("RoleBinding", `${binding.metadata.name}/${namespace}`, binding.roleRef, subject) };
+    }
+  }
+
+  /** Rules of the role a binding names. */
+  #rulesOf(reference: RoleRef, namespace: string, missing: string[]): readonly PolicyRule[] {
+    const isCluster = reference.kind === "ClusterRole";
+    const cache = isCluster ? this.#caches.clusterRoles : this.#caches.roles;
+    const stored = cache.get(isCluster ? reference.name : `${namespace}/${reference.name}`);
+    if (stored === undefined) {
+      missing.push(`${isCluster ? "clusterrole" : "role"}.rbac.authorization.k8s.io ${JSON.stringify(reference.name)} not found`);
+      return [];
+    }
+    return (cache.parse(stored) as unknown as Role | ClusterRole).rules ?? [];
+  }
+}
+
+interface FoundBinding<B> {
+  readonly binding: B;
+  readonly subject: Subject;
+}
+
+/** Bindings by the names of their subjects. */
+class SubjectIndex<B extends RoleBinding | ClusterRoleBinding> {
+  readonly #cache: ResourceCache;
+  #index: Map<string, FoundBinding<B>[]> | undefined;
+
+  constructor(cache: ResourceCache) {
+    this.#cache = cache;
+    cache.listen(() => {
+      this.#index = undefined;
+    });
+  }
+
+  *find(user: UserInfo, _namespace: string): Generator<FoundBinding<B>> {
+    const index = (this.#index ??= this.#build());
+    yield* index.get(`User ${user.username}`) ?? [];
+    for (const group of user.groups) yield* index.get(`Group ${group}`) ?? [];
+  }
+
+  #build(): Map<string, FoundBinding<B>[]> {
+    const index = new Map<string, FoundBinding<B>[]>();
+    for (const [, stored] of this.#cache.state.entries()) {
+      const binding = this.#cache.parse(stored) as unknown as B;
+      for (const subject of binding.subjects ?? []) {
+        const key = subject.kind === "ServiceAccount" ? `User system:serviceaccount:${subject.namespace || binding.metadata.namespace || ""}:${subject.name}` : `${subject.kind} ${subject.name}`;
+        index.set(key, [...(index.get(key) ?? []), { binding, subject }]);
+      }
+    }
+    return index;
+  }
+}
+
+function describe(kind: string, name: string, reference: RoleRef, subject: Subject): string {
+  const subjectText = subject.kind === "ServiceAccount" ? `ServiceAccount "${subject.name}/${subject.namespace ?? ""}"` : `${subject.kind} ${JSON.stringify(subject.name)}`;
+  return `${kind} ${JSON.stringify(name)} of ${reference.kind} ${JSON.stringify(reference.name)} to ${subjectText}`;
+}
+
+/** Whether one rule allows what is asked. */
+export function ruleAllows(rule: PolicyRule, attributes: AuthorizationAttributes): boolean {
+  if (!matches(rule.verbs ?? [], attributes.verb)) return false;
+  if (attributes.kind === "path") return (rule.nonResourceURLs ?? []).some((url) => pathMatches(url, attributes.path));
+  const resource = attributes.subresource === "" ? attributes.resource : `${attributes.resource}/${attributes.subresource}`;
+  return matches(rule.apiGroups ?? [], attributes.group) && resourceMatches(rule.resources ?? [], resource, attributes.subresource) && nameMatches(rule.resourceNames ?? [], attributes.name);
+}
+
+const matches = (allowed: readonly string[], value: string) => allowed.includes("*") || allowed.includes(value);
+const nameMatches = (names: readonly string[], name: string) => names.length === 0 || (name !== "" && names.includes(name));
+
+function resourceMatches(allowed: readonly string[], resource: string, subresource: string): boolean {
+  return matches(allowed, resource) || (subresource !== "" && allowed.includes(`*/${subresource}`));
+}
+
+function pathMatches(pattern: string, path: string): boolean {
+  return pattern === "*" || pattern === path || (pattern.endsWith("*") && path.startsWith(pattern.slice(0, -1)));
+}

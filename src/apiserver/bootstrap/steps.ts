@@ -1,0 +1,25 @@
+/** Start-up steps in order: the objects that every cluster has. Each is safe to repeat; its name is a post-start hook of /readyz. */
+import type { ServerState } from "../server-state.ts";
+import { createApiServices } from "./api-services.ts";
+import { publishAuthenticationConfig } from "./authentication-config.ts";
+import { createFlowControl } from "./flow-control.ts";
+import { createKubernetesService, createServiceCidr } from "./kubernetes-service.ts";
+import { createNamespaces } from "./namespaces.ts";
+import { createPriorityClasses } from "./priority-classes.ts";
+import { reconcileRbac } from "./rbac.ts";
+
+export interface BootstrapStep {
+  readonly name: string;
+  run(server: ServerState): Promise<void>;
+}
+
+export const bootstrapSteps: readonly BootstrapStep[] = [
+  { name: "start-system-namespaces-controller", run: createNamespaces },
+  { name: "priority-and-fairness-config-producer", run: createFlowControl },
+  { name: "rbac/bootstrap-roles", run: reconcileRbac },
+  { name: "scheduling/bootstrap-system-priority-classes", run: createPriorityClasses },
+  { name: "start-kubernetes-service-cidr-controller", run: createServiceCidr },
+  { name: "bootstrap-controller", run: createKubernetesService },
+  { name: "start-cluster-authentication-info-controller", run: publishAuthenticationConfig },
+  { name: "apiservice-registration-controller", run: createApiServices },
+];

@@ -1,0 +1,140 @@
+/**
+ * Feeds every resource's cache from one watch of the store. Started once; `waitFor` tells when a revision has been applied, so that a
+ * write is answered only after its own caches show it.
+ *
+ * Invariant: `revision` only grows, and every cache has applied all events up to it.
+ */
+import { Heap } from "../../base/heap.ts";
+import { isAbort } from "../../base/task-group.ts";
+import type { Log } from "../../base/log.ts";
+import { CompactedError } from "../../storage/store.ts";
+import type { Store, StoreEvent, StoredValue } from "../../storage/store.ts";
+import { ParsedPool, StoredObject } from "./stored-object.ts";
+import { ResourceCache } from "./resource-cache.ts";
+
+export interface CacherOptions {
+  readonly store: Store;
+  readonly log: Log;
+  /** Root of all keys, with a final slash. */
+  readonly root: string;
+  /** Parsed objects kept over all resources. */
+  readonly parsedLimit: number;
+  /** Events kept per resource. */
+  readonly windowLimit: number;
+  /** Turns a stored value into our JSON form (values that another server wrote may be protobuf). */
+  normalize(key: string, value: Uint8Array): Buffer;
+}
+
+export class Cacher {
+  readonly #options: CacherOptions;
+  readonly #pool: ParsedPool;
+  readonly #caches = new Map<string, ResourceCache>();
+  #revision = 0;
+  readonly #waiters = new Heap<{ revision: number; resolve: () => void }>((a, b) => a.revision - b.revision);
+
+  constructor(options: CacherOptions) {
+    this.#options = options;
+    this.#pool = new ParsedPool(options.parsedLimit);
+  }
+
+  /** The newest revision that all caches have applied. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The cache of a key prefix (with final slash); made on first use. Before `start` it is filled by it, later by `load`. */
+  cache(prefix: string): ResourceCache {
+    let cache = this.#caches.get(prefix);
+    if (cache === undefined) {
+      cache = new ResourceCache(prefix, { pool: this.#pool, windowLimit: this.#options.windowLimit });
+      this.#caches.set(prefix, cache);
+    }
+    return cache;
+  }
+
+  /** Reads everything under the root, then follows the store until `signal` aborts. Resolves when the first read is done. */
+  async start(signal: AbortSignal, run: (task: (signal: AbortSignal) => Promise<void>) => void): Promise<void> {
+    await this.#loadAll();
+    run((taskSignal) => this.#follow(AbortSignal.any([signal, taskSignal])));
+  }
+
+  /** Fills a cache made after `start` (a new custom resource) from the store. */
+  async load(cache: ResourceCache): Promise<void> {
+    const range = await this.#options.store.range(cache.prefix);
+    if (range.revision > this.#revision) await this.waitFor(range.revision);
+    cache.load(
+      range.items.map((item) => this.#object(cache, item)),
+      range.revision,
+    );
+  }
+
+  /** Removes the cache of a prefix. */
+  drop(prefix: string): void {
+    this.#caches.delete(prefix);
+  }
+
+  /** Resolves once every event up to `revision` has been applied. */
+  waitFor(revision: number): Promise<void> {
+    if (revision <= this.#revision) return Promise.resolve();
+    return new Promise((resolve) => this.#waiters.push({ revision, resolve }));
+  }
+
+  async #loadAll(): Promise<void> {
+    const { store, root } = this.#options;
+    const range = await store.range(root);
+    const byCache = new Map<ResourceCache, StoredObject[]>([...this.#caches.values()].map((cache) => [cache, []]));
+    for (const item of range.items) {
+      const cache = this.#cacheOf(item.key);
+      if (cache !== undefined) byCache.get(cache)!.push(this.#object(cache, item));
+    }
+    for (const [cache, objects] of byCache) cache.load(objects, range.revision);
+    this.#advance(range.revision);
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { store, root, log } = this.#options;
+    while (!signal.aborted) {
+      try {
+        for await (const batch of store.watch(root, this.#revision, signal)) {
+          for (const event of batch.events) this.#apply(event);
+          this.#advance(batch.revision);
+        }
+      } catch (error) {
+        if (isAbort(error, signal)) return;
+        if (!(error instanceof CompactedError)) throw error;
+        log.warn("Lost the store's history, reading everything again", { compacted: error.compactRevision });
+        await this.#loadAll();
+      }
+    }
+  }
+
+  #apply(event: StoreEvent): void {
+    const cache = this.#cacheOf(event.key);
+    if (cache === undefined) return;
+    const bytes = event.kind === "put" ? this.#options.normalize(event.key, event.value) : undefined;
+    cache.apply(event.key.slice(cache.prefix.length), bytes, event.revision, event.createRevision);
+  }
+
+  #advance(revision: number): void {
+    if (revision > this.#revision) this.#revision = revision;
+    for (let next = this.#waiters.peek(); next !== undefined && next.revision <= this.#revision; next = this.#waiters.peek()) {
+      this.#waiters.pop();
+      next.resolve();
+    }
+  }
+
+  #object(cache: ResourceCache, item: StoredValue): StoredObject {
+    return new StoredObject(item.key.slice(cache.prefix.length), this.#options.normalize(item.key, item.value), item.modRevision, item.createRevision);
+  }
+
+  /** The cache with the longest prefix of `key`. Prefixes have two to four segments (`/registry/services/specs/`). */
+  #cacheOf(key: string): ResourceCache | undefined {
+    let end = key.lastIndexOf("/");
+    while (end > 0) {
+      const cache = this.#caches.get(key.slice(0, end + 1));
+      if (cache !== undefined) return cache;
+      end = key.lastIndexOf("/", end - 1);
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * All objects of one resource in memory: an immutable sorted map of the newest state, and a bounded window of events, each with the map
+ * as it was after it. From these come consistent lists, pages at a fixed revision, and watches that resume.
+ *
+ * Driven by the Cacher, which feeds it the store's events in order. Invariants: `state` is the map after the last applied event;
+ * events in the window have growing revisions; `windowStart` is the newest revision that the window no longer covers.
+ */
+import { SortedMap } from "../../base/sorted-map.ts";
+import { ParsedPool, StoredObject } from "./stored-object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+
+export type EventType = "ADDED" | "MODIFIED" | "DELETED";
+
+export interface CacheEvent {
+  readonly type: EventType;
+  readonly revision: number;
+  /** The new state; for DELETED the last one, under the deletion's revision. */
+  readonly object: StoredObject;
+  /** The state before, when there was one. */
+  readonly previous: StoredObject | undefined;
+  /** The map after this event. */
+  readonly state: SortedMap<StoredObject>;
+  /** Encoded watch frames by form, made once for all watchers. */
+  readonly frames: Map<string, Buffer>;
+}
+
+export type EventListener = (event: CacheEvent) => void;
+
+export class ResourceCache {
+  readonly prefix: string;
+  readonly #pool: ParsedPool;
+  readonly #windowLimit: number;
+  #state = SortedMap.empty<StoredObject>();
+  #window: CacheEvent[] = [];
+  #windowStart = 0;
+  /** The map at `windowStart`: what exact reads between it and the first event see. */
+  #baseState = SortedMap.empty<StoredObject>();
+  readonly #listeners = new Set<EventListener>();
+
+  constructor(prefix: string, options: { pool: ParsedPool; windowLimit: number }) {
+    this.prefix = prefix;
+    this.#pool = options.pool;
+    this.#windowLimit = options.windowLimit;
+  }
+
+  get state(): SortedMap<StoredObject> {
+    return this.#state;
+  }
+
+  get(key: string): StoredObject | undefined {
+    return this.#state.get(key);
+  }
+
+  parse(stored: StoredObject): KubeObject {
+    return this.#pool.parse(stored);
+  }
+
+  /** Sets the first content, as of `revision`. */
+  load(objects: Iterable<StoredObject>, revision: number): void {
+    let state = SortedMap.empty<StoredObject>();
+    for (const object of objects) state = state.set(object.key, object);
+    this.#state = state;
+    this.#baseState = state;
+    this.#window = [];
+    this.#windowStart = revision;
+  }
+
+  /** Applies one event of the store; `bytes` is undefined for a deletion. */
+  apply(key: string, bytes: Buffer | undefined, revision: number, createRevision: number): CacheEvent | undefined {
+    const previous = this.#state.get(key);
+    if (bytes === undefined && previous === undefined) return undefined;
+    const object = bytes === undefined ? previous!.at(revision) : new StoredObject(key, bytes, revision, createRevision);
+    this.#state = bytes === undefined ? this.#state.delete(key) : this.#state.set(key, object);
+    const type = bytes === undefined ? "DELETED" : previous === undefined ? "ADDED" : "MODIFIED";
+    const event: CacheEvent = { type, revision, object, previous, state: this.#state, frames: new Map() };
+    this.#window.push(event);
+    if (this.#window.length > this.#windowLimit) this.#trim(this.#window.length - (this.#windowLimit >> 1));
+    for (const listener of this.#listeners) listener(event);
+    return event;
+  }
+
+  /** Events after `revision`, or undefined when the window does not reach back so far. */
+  eventsAfter(revision: number): readonly CacheEvent[] | undefined {
+    if (revision < this.#windowStart) return undefined;
+    return this.#window.slice(this.#firstAfter(revision));
+  }
+
+  /** Oldest revision that a watch may start from. */
+  get oldestRevision(): number {
+    return this.#windowStart;
+  }
+
+  /** The map as it was at `revision`, or undefined when that is no longer known. */
+  stateAt(revision: number): SortedMap<StoredObject> | undefined {
+    if (revision < this.#windowStart) return undefined;
+    const index = this.#firstAfter(revision);
+    return index === 0 ? this.#baseState : this.#window[index - 1]!.state;
+  }
+
+  listen(listener: EventListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  get listenerCount(): number {
+    return this.#listeners.size;
+  }
+
+  #firstAfter(revision: number): number {
+    let low = 0;
+    let high = this.#window.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#window[middle]!.revision <= revision) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #trim(count: number): void {
+    const last = this.#window[count - 1]!;
+    this.#baseState = last.state;
+    this.#windowStart = last.revision;
+    this.#window = this.#window.slice(count);
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * One version of an object as the server holds it: the bytes that were stored (JSON without resourceVersion) and the revision that belongs
+ * in them. Answers are made of slices of these bytes; the parsed form is made on demand and kept while it is in use (ParsedPool).
+ */
+import type { JsonObject } from "../../apimachinery/json.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { decodeUntyped } from "../../apimachinery/decode/decode-object.ts";
+
+const metadataMarker = Buffer.from('"metadata":{');
+const closingBrace = 0x7d;
+
+export class StoredObject {
+  /** Key below the resource's prefix. */
+  readonly key: string;
+  readonly bytes: Buffer;
+  readonly revision: number;
+  readonly createRevision: number;
+  parsed: KubeObject | undefined;
+
+  constructor(key: string, bytes: Buffer, revision: number, createRevision: number) {
+    this.key = key;
+    this.bytes = bytes;
+    this.revision = revision;
+    this.createRevision = createRevision;
+  }
+
+  /** The same content under another revision: what a deletion event shows. */
+  at(revision: number): StoredObject {
+    return new StoredObject(this.key, this.bytes, revision, this.createRevision);
+  }
+
+  /** Offset in `bytes` right behind `"metadata":{`, where the resourceVersion belongs. */
+  get spliceOffset(): number {
+    const start = this.bytes.indexOf(metadataMarker);
+    return start + metadataMarker.length;
+  }
+
+  /** `"resourceVersion":"N",` as bytes. */
+  get versionText(): string {
+    const rest = this.bytes[this.spliceOffset] === closingBrace ? "" : ",";
+    return `"resourceVersion":"${this.revision}"${rest}`;
+  }
+
+  /** The whole object as JSON. */
+  toJson(): Buffer {
+    const offset = this.spliceOffset;
+    const version = this.versionText;
+    const out = Buffer.allocUnsafe(this.bytes.length + version.length);
+    this.bytes.copy(out, 0, 0, offset);
+    out.write(version, offset, "latin1");
+    this.bytes.copy(out, offset + version.length, offset);
+    return out;
+  }
+
+  /** Pieces of the object as a list item: without kind and apiVersion when `isBare` (built-in kinds). */
+  listItem(isBare: boolean): [Buffer, Buffer, Buffer] {
+    const offset = this.spliceOffset;
+    const head = isBare ? bareHead : this.bytes.subarray(0, offset);
+    return [head, Buffer.from(this.versionText, "latin1"), this.bytes.subarray(offset)];
+  }
+}
+
+const bareHead = Buffer.from('{"metadata":{');
+
+/**
+ * Bytes as stored: kind and apiVersion first, then metadata, no resourceVersion (the revision belongs there and is spliced in).
+ */
+export function encodeStored(object: KubeObject): Buffer {
+  const { apiVersion, kind, metadata, ...rest } = object;
+  const { resourceVersion: _, ...storedMetadata } = metadata;
+  return Buffer.from(JSON.stringify({ kind, apiVersion, metadata: storedMetadata, ...rest }));
+}
+
+/** Numbers that plain JSON.parse would change: more than 15 digits, a fraction of zero, an exponent. */
+const fragileNumber = /[\d.]{16}|\d\.0\b|\d[eE][+-]?\d/;
+
+/** Parses stored bytes and fills in the resourceVersion. */
+export function parseStored(stored: StoredObject): KubeObject {
+  const text = stored.bytes.toString("latin1");
+  const object = (fragileNumber.test(text) ? decodeUntyped(stored.bytes, { mediaType: "json" }).value : JSON.parse(stored.bytes.toString())) as JsonObject;
+  const metadata = object["metadata"] as JsonObject;
+  object["metadata"] = { ...metadata, resourceVersion: String(stored.revision) };
+  return object as unknown as KubeObject;
+}
+
+/** Keeps at most `limit` parsed objects; the oldest parsed one loses its parsed form first. */
+export class ParsedPool {
+  readonly #ring: (StoredObject | undefined)[];
+  #next = 0;
+
+  constructor(limit: number) {
+    this.#ring = Array.from({ length: limit });
+  }
+
+  /** The parsed object. Callers must not change it. */
+  parse(stored: StoredObject): KubeObject {
+    if (stored.parsed !== undefined) return stored.parsed;
+    stored.parsed = parseStored(stored);
+    const evicted = this.#ring[this.#next];
+    if (evicted !== undefined) evicted.parsed = undefined;
+    this.#ring[this.#next] = stored;
+    this.#next = (this.#next + 1) % this.#ring.length;
+    return stored.parsed;
+  }
+}
+

@@ -1,0 +1,55 @@
+/** What lies behind the last stage: resources, discovery, health, version and the other paths. */
+import groupOrder from "../api/data/group-order.json" with { type: "json" };
+import type { ApiResponse } from "../apimachinery/request.ts";
+import { DiscoveryDocuments } from "./discovery/documents.ts";
+import { handleDiscovery } from "./discovery/handle-discovery.ts";
+import { dispatchResource, methodError } from "./handlers/dispatch.ts";
+import { handleHealth } from "./handlers/health.ts";
+import { healthEndpoints } from "./handlers/health-checks.ts";
+import { handleIssuer } from "./handlers/issuer-discovery.ts";
+import { handleOpenApi } from "./openapi/handle-openapi.ts";
+import { versionInfo } from "./handlers/version.ts";
+import { jsonText, plainText } from "./http/write-response.ts";
+import { bytesResponse } from "../apimachinery/request.ts";
+import type { Endpoint } from "./pipeline.ts";
+import type { RequestContext } from "./request-context.ts";
+import type { ServerState } from "./server-state.ts";
+
+export function createEndpoint(server: ServerState): Endpoint {
+  const documents = new DiscoveryDocuments(server.resources, {
+    groups: groupOrder.groups,
+    versions: new Map(Object.entries(groupOrder.versions)),
+  });
+  return async (context) => {
+    if (context.info.isResourceRequest && !isUnknownGroupRoot(context)) return dispatchResource(context);
+    return (
+      handleDiscovery(context, documents) ??
+      (await handleHealth(context, healthEndpoints)) ??
+      handleVersion(context) ??
+      (await handleOpenApi(context)) ??
+      handleIssuer(context) ??
+      handleIndex(context, documents) ??
+      plainText(404, "404 page not found\n")
+    );
+  };
+}
+
+/** `/apis/GROUP/VERSION` has as many parts as a resource path below it has not. */
+function isUnknownGroupRoot(context: RequestContext): boolean {
+  return context.info.parts.length === 1 && context.info.resource === "" && !context.info.isLegacyWatch;
+}
+
+function handleVersion(context: RequestContext): ApiResponse | undefined {
+  if (context.info.path.replace(/\/$/, "") !== "/version") return undefined;
+  if (context.request.method !== "GET") throw methodError();
+  return bytesResponse(200, "application/json", JSON.stringify(versionInfo, undefined, 2));
+}
+
+/** `/`: the paths served. */
+function handleIndex(context: RequestContext, documents: DiscoveryDocuments): ApiResponse | undefined {
+  if (context.info.path !== "/") return undefined;
+  const groups = (documents.groups()["groups"] as unknown as { name: string; versions: { groupVersion: string }[] }[]).flatMap((group) => [`/apis/${group.name}`, ...group.versions.map((version) => `/apis/${version.groupVersion}`)]);
+  const health = (["healthz", "livez", "readyz"] as const).flatMap((name) => [`/${name}`, ...healthEndpoints[name].map((check) => `/${name}/${check.name}`)]);
+  const paths = ["/.well-known/openid-configuration", "/api", "/api/v1", "/apis", "/apis/", ...groups, ...health, "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/openid/v1/jwks", "/version"].sort();
+  return bytesResponse(200, "application/json", jsonText({ paths }, true));
+}

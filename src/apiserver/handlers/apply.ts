@@ -1,0 +1,105 @@
+/** Server-side apply (documentation page "Server-Side Apply"). */
+import type { ApiResponse } from "../../apimachinery/request.ts";
+import { DecodeError, decodeUntyped } from "../../apimachinery/decode/decode-object.ts";
+import { isObject } from "../../apimachinery/json.ts";
+import type { JsonObject } from "../../apimachinery/json.ts";
+import { PatchError } from "../../apimachinery/patch/patch-error.ts";
+import { applyConfiguration } from "../../apimachinery/managed-fields/manager.ts";
+import { apiVersionOf } from "../../apimachinery/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { StatusError, badRequestError, notFoundError } from "../../apimachinery/status.ts";
+import { formatTime } from "../../apimachinery/time.ts";
+import { asJson, managerOf, resetFieldsOf, setManagedFields } from "../registry/field-tracking.ts";
+import { parseWriteOptions } from "../registry/options.ts";
+import type { WriteOptions } from "../registry/options.ts";
+import type { ResourceDefinition } from "../registry/resource-definition.ts";
+import { updateObject } from "../registry/update.ts";
+import type { RequestContext } from "../request-context.ts";
+import { respondWritten } from "./create.ts";
+import { checkBodySize } from "./decode-body.ts";
+import { checkName } from "./get.ts";
+import { decodePatched, patchFailure } from "./patch.ts";
+import { negotiateFor, objectTransforms } from "./respond.ts";
+
+export async function handleApply(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
+  const { namespace, name, subresource } = context.info;
+  const form = negotiateFor(context, objectTransforms(definition));
+  checkName(name);
+  const options = parseWriteOptions(context.query, "PatchOptions", true);
+  checkBodySize(context);
+  const config = readConfiguration(context);
+  const result = await updateObject({
+    context,
+    definition,
+    namespace,
+    name,
+    subresource,
+    options,
+    createsMissing: subresource === "",
+    produce(old) {
+      if (old === undefined && subresource !== "") throw notFoundError(definition, name);
+      return applyTo({ context, definition, options, name }, config, old);
+    },
+  });
+  return respondWritten(context, definition, result, { form, status: result.isCreated ? 201 : 200 });
+}
+
+/** The body: YAML or JSON of the fields to be owned. Throws 400. */
+function readConfiguration(context: RequestContext): JsonObject {
+  let value;
+  let faults;
+  try {
+    ({ value, faults } = decodeUntyped(context.request.body, { mediaType: "yaml" }));
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw badRequestError(`error decoding YAML: ${error.message}`);
+  }
+  if (!isObject(value)) throw badRequestError("error decoding YAML: the configuration is not an object");
+  const validation = context.query.get("fieldValidation") ?? "Warn";
+  if (faults.length > 0 && validation === "Strict") throw badRequestError(`error strict decoding YAML: ${faults.join(", ")}`);
+  if (faults.length > 0 && validation !== "Ignore") for (const fault of faults) context.warnings.add(fault);
+  return value;
+}
+
+interface ApplyTarget {
+  readonly context: RequestContext;
+  readonly definition: ResourceDefinition;
+  readonly options: WriteOptions;
+  readonly name: string;
+}
+
+function applyTo(target: ApplyTarget, config: JsonObject, old: KubeObject | undefined): KubeObject {
+  const { context, definition, options } = target;
+  const subresource = context.info.subresource;
+  const outcome = attempt({
+    schema: definition.schema,
+    liveObject: old === undefined ? undefined : asJson(old, definition),
+    config,
+    manager: managerOf(context, options.fieldManager),
+    force: options.force,
+    apiVersion: apiVersionOf(definition.group, definition.version),
+    subresource,
+    nowText: formatTime(context.server.clock.nowMs()),
+    resetFields: resetFieldsOf(definition, subresource),
+    kind: definition.kind,
+  });
+  if (outcome.kind === "conflicts") {
+    throw new StatusError({ message: outcome.statusMessage, reason: "Conflict", details: { causes: outcome.causes }, code: 409 });
+  }
+  const { object: decoded, faults } = decodePatched(definition.schema, outcome.object);
+  if (faults.length > 0) throw new StatusError({ message: `failed to decode the applied object: ${faults.join(", ")}`, code: 500 });
+  const object = decoded as unknown as KubeObject;
+  object.metadata ??= {};
+  object.metadata.name ??= target.name;
+  definition.strategy?.defaults?.(object);
+  setManagedFields(object, outcome.managedFields);
+  return object;
+}
+
+function attempt(input: Parameters<typeof applyConfiguration>[0]): ReturnType<typeof applyConfiguration> {
+  try {
+    return applyConfiguration(input);
+  } catch (error) {
+    throw error instanceof PatchError ? patchFailure(error) : error;
+  }
+}

@@ -1,0 +1,79 @@
+/** POST pods/binding (and bindings): puts a pod on a node, once (API type core/v1 Binding). */
+import type { ApiResponse } from "../../apimachinery/request.ts";
+import type { Binding, Pod, PodCondition } from "../../api/core-v1/types.ts";
+import { typeRegistry } from "../../api/registry.ts";
+import { deepCopy } from "../../apimachinery/json.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { StatusError, conflictError, notFoundError } from "../../apimachinery/status.ts";
+import { formatTime } from "../../apimachinery/time.ts";
+import { parseWriteOptions } from "../registry/options.ts";
+import type { ResourceDefinition } from "../registry/resource-definition.ts";
+import { findObject } from "../registry/rule-context.ts";
+import { updateObject } from "../registry/update.ts";
+import { statusResponse } from "../http/write-response.ts";
+import type { RequestContext } from "../request-context.ts";
+import { decodeBody } from "./decode-body.ts";
+import { negotiateFor } from "./respond.ts";
+
+const bindingType = { group: "", version: "v1", kind: "Binding", schema: typeRegistry.kind("", "v1", "Binding")! };
+
+/** Labels of the node that its pods get too (KEP-4742). */
+const topologyLabels = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
+
+export async function handleBinding(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
+  const form = negotiateFor(context, []);
+  const options = parseWriteOptions(context.query, "CreateOptions");
+  const binding = decodeBody(context, bindingType, options.fieldValidation) as unknown as Binding;
+  const name = context.info.subresource === "binding" ? context.info.name : (binding.metadata.name ?? "");
+  checkTarget(binding);
+  const pods = definition.resource === "pods" ? definition : context.server.resources.find("", "v1", "pods")!;
+  await context.server.admission.mutate({ context, operation: "CREATE", definition: pods, subresource: "binding", namespace: context.info.namespace, name, object: binding as unknown as KubeObject, oldObject: undefined, isDryRun: options.isDryRun });
+  await updateObject({
+    context,
+    definition: pods,
+    namespace: context.info.namespace,
+    name,
+    subresource: "binding",
+    options,
+    createsMissing: false,
+    produce(old) {
+      if (old === undefined) throw notFoundError(pods, name);
+      return bound(context, old as unknown as Pod, binding, pods) as unknown as KubeObject;
+    },
+  });
+  return statusResponse({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 }, form);
+}
+
+function checkTarget(binding: Binding): void {
+  const kind = binding.target?.kind ?? "";
+  const target = binding.target?.name ?? "";
+  const faults: string[] = [];
+  if (kind !== "" && kind !== "Node") faults.push(`target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`);
+  if (target === "") faults.push("target.name: Required value");
+  if (faults.length > 0) throw new StatusError({ message: faults.length === 1 ? faults[0]! : `[${faults.join(", ")}]`, code: 500 });
+}
+
+function bound(context: RequestContext, old: Pod, binding: Binding, definition: ResourceDefinition): Pod {
+  const name = old.metadata.name!;
+  const nodeName = binding.target!.name!;
+  const refuse = (detail: string) => conflictError({ group: "", resource: "pods/binding" }, name, detail);
+  const uid = binding.metadata.uid ?? "";
+  if (uid !== "" && uid !== old.metadata.uid) throw conflictError(definition, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`);
+  if (old.metadata.deletionTimestamp !== undefined) throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`);
+  if ((old.spec?.nodeName ?? "") !== "") throw refuse(`pod ${name} is already assigned to node ${JSON.stringify(old.spec!.nodeName)}`);
+  if ((old.spec?.schedulingGates ?? []).length > 0) throw refuse(`pod ${name} has non-empty .spec.schedulingGates`);
+  const pod = deepCopy(old);
+  pod.spec!.nodeName = nodeName;
+  if (binding.metadata.annotations !== undefined) pod.metadata.annotations = { ...pod.metadata.annotations, ...binding.metadata.annotations };
+  const node = findObject(context.server, "/nodes", "", nodeName);
+  const labels = Object.fromEntries(topologyLabels.flatMap((label) => (node?.metadata.labels?.[label] === undefined ? [] : [[label, node.metadata.labels[label]]])));
+  if (Object.keys(labels).length > 0) pod.metadata.labels = { ...pod.metadata.labels, ...labels };
+  pod.status = { ...pod.status, conditions: withScheduled(pod.status?.conditions ?? [], formatTime(context.server.clock.nowMs())) };
+  delete pod.status.nominatedNodeName;
+  return pod;
+}
+
+function withScheduled(conditions: readonly PodCondition[], now: string): PodCondition[] {
+  const scheduled: PodCondition = { type: "PodScheduled", status: "True", lastTransitionTime: now };
+  return conditions.some((condition) => condition.type === "PodScheduled") ? conditions.map((condition) => (condition.type === "PodScheduled" ? scheduled : condition)) : [...conditions, scheduled];
+}

@@ -1,0 +1,40 @@
+/** Continue tokens of paged lists: base64url of `{"v":"meta.k8s.io/v1","rv":N,"start":"key"}`; a revision of -1 means "as it is now". */
+import { StatusError, badRequestError } from "../../apimachinery/status.ts";
+import { tooOldMessage } from "../registry/storage-errors.ts";
+
+export interface ContinueToken {
+  readonly revision: number;
+  /** First key of the next page, below the list's own prefix. */
+  readonly start: string;
+}
+
+export function encodeContinue(revision: number, start: string): string {
+  return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: revision, start })).toString("base64url");
+}
+
+/** Reads a token. Throws 400. */
+export function decodeContinue(token: string): ContinueToken {
+  const invalid = (detail: string) => badRequestError(`continue key is not valid: ${detail}`);
+  if (!/^[A-Za-z0-9_-]*$/.test(token)) throw invalid(`illegal base64 data at input byte ${token.search(/[^A-Za-z0-9_-]/)}`);
+  let parsed: { v?: string; rv?: number; start?: string };
+  try {
+    parsed = JSON.parse(Buffer.from(token, "base64url").toString()) as typeof parsed;
+  } catch {
+    throw invalid("incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
+  }
+  if (parsed.v !== "meta.k8s.io/v1") throw invalid(`server does not recognize this encoded version ${JSON.stringify(parsed.v ?? "")}`);
+  if (!Number.isSafeInteger(parsed.rv) || parsed.rv === 0) throw invalid(`incorrect encoded start resourceVersion (version meta.k8s.io/v1)`);
+  if ((parsed.start ?? "") === "") throw invalid("encoded start key empty (version meta.k8s.io/v1)");
+  if (parsed.start!.split("/").includes("..")) throw invalid(`encoded start key contains traversal`);
+  return { revision: parsed.rv!, start: parsed.start! };
+}
+
+/** 410: the list's revision is gone. `inconsistent` lets the client go on with the present state. */
+export function expiredContinue(inconsistent: string | undefined): StatusError {
+  return new StatusError({
+    message: inconsistent === undefined ? "The resourceVersion for the provided list is too old." : tooOldMessage,
+    reason: "Expired",
+    code: 410,
+    ...(inconsistent !== undefined && { metadata: { continue: inconsistent } }),
+  });
+}

@@ -1,0 +1,25 @@
+/** POST to a collection. */
+import type { ApiResponse } from "../../apimachinery/request.ts";
+import { createObject } from "../registry/create.ts";
+import type { Written } from "../registry/create.ts";
+import { parseWriteOptions } from "../registry/options.ts";
+import type { ResourceDefinition } from "../registry/resource-definition.ts";
+import type { RequestContext } from "../request-context.ts";
+import type { Negotiated } from "../http/negotiation.ts";
+import { decodeBody } from "./decode-body.ts";
+import { checkCreateVersion } from "./versions.ts";
+import { negotiateFor, objectTransforms, respondObject, respondStored } from "./respond.ts";
+
+export async function handleCreate(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
+  const form = negotiateFor(context, objectTransforms(definition));
+  const options = parseWriteOptions(context.query, "CreateOptions");
+  const object = decodeBody(context, definition, options.fieldValidation);
+  definition.strategy?.defaults?.(object);
+  checkCreateVersion(object);
+  const written = await createObject({ context, definition, namespace: context.info.namespace, options, object });
+  return respondWritten(context, definition, written, { form, status: 201 });
+}
+
+export function respondWritten(context: RequestContext, definition: ResourceDefinition, written: Written, options: { form: Negotiated; status: number }): ApiResponse {
+  return "stored" in written ? respondStored(context, definition, written.stored, options) : respondObject(context, definition, written.dryRun, options);
+}

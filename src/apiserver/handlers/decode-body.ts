@@ -1,0 +1,130 @@
+/** The body of a write as a typed object: content type, group-version-kind check, strict faults (field validation). */
+import { DecodeError, decodeBody as decodeTypedBody, faultWarnings, readBody, typeMetaOf } from "../../apimachinery/decode/decode-object.ts";
+import { versionErrorOpening } from "../../apimachinery/decode/type-meta.ts";
+import { decodeProtobuf } from "../../apimachinery/protobuf/envelope.ts";
+import { StatusError, badRequestError } from "../../apimachinery/status.ts";
+import { apiVersionOf } from "../../apimachinery/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { StructSchema } from "../../apimachinery/schema.ts";
+import { typeRegistry } from "../../api/registry.ts";
+import type { RequestContext } from "../request-context.ts";
+import type { WriteOptions } from "../registry/options.ts";
+
+export interface ExpectedType {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly schema: StructSchema;
+}
+
+/** Decodes the request's body. Throws 400, 413 or 415 as Kubernetes words them. */
+export function decodeBody(context: RequestContext, expected: ExpectedType, fieldValidation: WriteOptions["fieldValidation"]): KubeObject {
+  const { body, headers } = context.request;
+  checkBodySize(context);
+  const mediaType = requestMediaType(headers["content-type"]);
+  return mediaType === "protobuf" ? decodeProtobufBody(body, expected) : decodeText(context, body, mediaType, expected, fieldValidation);
+}
+
+export function checkBodySize(context: RequestContext): void {
+  const limit = context.server.settings.maxBodyBytes;
+  if (context.request.body.length > limit) {
+    throw new StatusError({ message: `Request entity too large: limit is ${limit}`, reason: "RequestEntityTooLarge", code: 413 });
+  }
+}
+
+/** The body's format. Throws 415. An absent content type means JSON. */
+export function requestMediaType(contentType: string | undefined): "json" | "yaml" | "protobuf" {
+  const type = (contentType ?? "").split(";")[0]!.trim().toLowerCase();
+  switch (type) {
+    case "":
+    case "application/json":
+      return "json";
+    case "application/yaml":
+      return "yaml";
+    case "application/vnd.kubernetes.protobuf":
+      return "protobuf";
+    default:
+      throw unsupportedMediaType(["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"]);
+  }
+}
+
+export function unsupportedMediaType(accepted: readonly string[]): StatusError {
+  return new StatusError({
+    message: `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`,
+    reason: "UnsupportedMediaType",
+    code: 415,
+  });
+}
+
+function decodeText(context: RequestContext, body: Uint8Array, mediaType: "json" | "yaml", expected: ExpectedType, fieldValidation: WriteOptions["fieldValidation"]): KubeObject {
+  const read = readTyped(body, mediaType, expected);
+  try {
+    const { object, faults } = decodeTypedBody(read, expected.schema);
+    reportFaults(context, faults, fieldValidation);
+    return typed(object as unknown as KubeObject, expected);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw badRequestError(`${expected.kind} in version ${JSON.stringify(expected.version)} cannot be handled as a ${expected.kind}: ${error.message}`);
+  }
+}
+
+/** Reads the body and checks that its type is the one expected. */
+function readTyped(bytes: Uint8Array, mediaType: "json" | "yaml", expected: ExpectedType) {
+  try {
+    const body = readBody(bytes, { mediaType });
+    checkType(typeMetaOf(body), expected);
+    return body;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): ${versionErrorOpening}${error.message} (${snippet(bytes)})`);
+  }
+}
+
+function typed(object: KubeObject, expected: ExpectedType): KubeObject {
+  object.apiVersion = apiVersionOf(expected.group, expected.version);
+  object.kind = expected.kind;
+  object.metadata ??= {};
+  return object;
+}
+
+/** The start of a body as error texts show it: text when printable, else hexadecimal. */
+function snippet(body: Uint8Array): string {
+  if (body.length === 0) return "<empty>";
+  const text = Buffer.from(body).toString("utf8");
+  if (/^\s*\{/.test(text)) return text.length > 30 ? `${text.slice(0, 30)} ...` : text;
+  const hex = Buffer.from(body).toString("hex");
+  return hex.length > 60 ? `${hex.slice(0, 60)} ...` : hex;
+}
+
+function checkType(found: { apiVersion?: string; kind?: string }, expected: ExpectedType): void {
+  const kind = found.kind ?? "";
+  const apiVersion = found.apiVersion ?? "";
+  const expectedVersion = apiVersionOf(expected.group, expected.version);
+  if ((kind === "" || kind === expected.kind) && (apiVersion === "" || apiVersion === expectedVersion)) return;
+  const [group, version] = apiVersion === "" ? [expected.group, expected.version] : apiVersion.includes("/") ? [apiVersion.slice(0, apiVersion.indexOf("/")), apiVersion.slice(apiVersion.indexOf("/") + 1)] : ["", apiVersion];
+  const gvk = { group, version, kind: kind === "" ? expected.kind : kind };
+  const name = `${gvk.group}/${gvk.version}, Kind=${gvk.kind}`;
+  if (typeRegistry.kind(gvk.group, gvk.version, gvk.kind) === undefined) {
+    throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): no kind ${JSON.stringify(gvk.kind)} is registered for version ${JSON.stringify(apiVersion === "" ? expectedVersion : apiVersion)} in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"`);
+  }
+  if (gvk.kind === expected.kind) throw badRequestError(`the API version in the data (${apiVersion}) does not match the expected API version (${expectedVersion})`);
+  throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): ${name}`);
+}
+
+/** Unknown and duplicate fields: refused, reported as warnings, or passed over. */
+export function reportFaults(context: RequestContext, faults: readonly string[], fieldValidation: WriteOptions["fieldValidation"]): void {
+  if (faults.length === 0 || fieldValidation === "Ignore") return;
+  if (fieldValidation === "Strict") throw badRequestError(`strict decoding error: ${faults.join(", ")}`);
+  for (const warning of faultWarnings(faults)) context.warnings.add(warning);
+}
+
+function decodeProtobufBody(body: Uint8Array, expected: ExpectedType): KubeObject {
+  let decoded;
+  try {
+    decoded = decodeProtobuf(body, typeRegistry);
+  } catch (error) {
+    throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): ${error instanceof Error ? error.message : String(error)}`);
+  }
+  checkType({ apiVersion: decoded.apiVersion, kind: decoded.kind }, expected);
+  return typed(decoded.object as unknown as KubeObject, expected);
+}

@@ -1,0 +1,61 @@
+/** DELETE of one object, and of a collection. */
+import type { ApiResponse } from "../../apimachinery/request.ts";
+import { isNotFound } from "../../apimachinery/status.ts";
+import type { Status } from "../../apimachinery/status.ts";
+import { deleteObject } from "../registry/delete.ts";
+import type { Deleted } from "../registry/delete.ts";
+import { parseDeleteOptions } from "../registry/delete-options.ts";
+import type { ResourceDefinition } from "../registry/resource-definition.ts";
+import type { RequestContext } from "../request-context.ts";
+import { statusResponse } from "../http/write-response.ts";
+import { checkBodySize } from "./decode-body.ts";
+import { checkName } from "./get.ts";
+import { readList, respondList } from "./list.ts";
+import { negotiateFor, objectTransforms, respondObject } from "./respond.ts";
+
+export async function handleDelete(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
+  const { namespace, name } = context.info;
+  const form = negotiateFor(context, objectTransforms(definition));
+  checkBodySize(context);
+  checkName(name);
+  const options = parseDeleteOptions(context);
+  const deleted = await deleteObject({ context, definition, namespace, name, options });
+  const showsObject = !deleted.isGone || definition.strategy?.delete?.answer === "object";
+  const status = !deleted.isGone && options.orphanDependents === false ? 202 : 200;
+  if (showsObject) return respondObject(context, definition, lastState(deleted), { form, status });
+  return statusResponse(successStatus(definition, deleted), { ...form, transform: undefined });
+}
+
+/** A deleted object is shown as it was last; one that vanished carries the deletion's revision. */
+function lastState(deleted: Deleted) {
+  if (!deleted.isGone || deleted.stored === undefined) return deleted.object;
+  return { ...deleted.object, metadata: { ...deleted.object.metadata, resourceVersion: String(deleted.stored.revision) } };
+}
+
+function successStatus(definition: ResourceDefinition, deleted: Deleted): Status {
+  const { metadata } = deleted.object;
+  return {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Success",
+    details: { name: metadata.name!, ...(definition.group !== "" && { group: definition.group }), kind: definition.resource, ...(metadata.uid !== undefined && { uid: metadata.uid }) },
+  };
+}
+
+export async function handleDeleteCollection(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
+  const form = negotiateFor(context, definition.table === undefined ? ["PartialObjectMetadataList"] : ["Table", "PartialObjectMetadataList"]);
+  checkBodySize(context);
+  const options = parseDeleteOptions(context);
+  const list = await readList(context, definition);
+  for (const stored of list.items) {
+    const { namespace = "", name } = definition.storage!.cache.parse(stored).metadata;
+    try {
+      await deleteObject({ context, definition, namespace, name: name!, options });
+    } catch (error) {
+      // Somebody else was faster: that is what was asked for.
+      if (!isNotFound(error)) throw error;
+    }
+  }
+  return respondList(context, definition, list, form);
+}

@@ -1,0 +1,141 @@
+/** PATCH: JSON patch, merge patch, strategic merge patch and server-side apply. */
+import type { ApiResponse } from "../../apimachinery/request.ts";
+import { DecodeError, decodeObject, decodeUntyped } from "../../apimachinery/decode/decode-object.ts";
+import { deepCopy, isObject } from "../../apimachinery/json.ts";
+import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
+import type { StructSchema } from "../../apimachinery/schema.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { applyJsonPatch } from "../../apimachinery/patch/json-patch.ts";
+import { applyMergePatch } from "../../apimachinery/patch/merge-patch.ts";
+import { applyStrategicMergePatch } from "../../apimachinery/patch/strategic-merge-patch.ts";
+import { PatchError } from "../../apimachinery/patch/patch-error.ts";
+import { StatusError, badRequestError, invalidError, notFoundError } from "../../apimachinery/status.ts";
+import { asJson, trackUpdate } from "../registry/field-tracking.ts";
+import { parseWriteOptions } from "../registry/options.ts";
+import type { WriteOptions } from "../registry/options.ts";
+import type { ResourceDefinition } from "../registry/resource-definition.ts";
+import { updateObject } from "../registry/update.ts";
+import type { RequestContext } from "../request-context.ts";
+import { handleApply } from "./apply.ts";
+import { respondWritten } from "./create.ts";
+import { checkBodySize, unsupportedMediaType } from "./decode-body.ts";
+import { checkName } from "./get.ts";
+import { negotiateFor, objectTransforms } from "./respond.ts";
+
+export type PatchType = "application/json-patch+json" | "application/merge-patch+json" | "application/strategic-merge-patch+json" | "application/apply-patch+yaml" | "application/apply-patch+cbor";
+
+export async function handlePatch(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
+  const type = patchType(context, definition);
+  if (type === "application/apply-patch+yaml") return handleApply(context, definition);
+  const { namespace, name, subresource } = context.info;
+  const form = negotiateFor(context, objectTransforms(definition));
+  checkName(name);
+  const options = parseWriteOptions(context.query, "PatchOptions");
+  checkBodySize(context);
+  const patch = readPatch(context, type);
+  const result = await updateObject({
+    context,
+    definition,
+    namespace,
+    name,
+    subresource,
+    options,
+    createsMissing: false,
+    produce(old) {
+      if (old === undefined) throw notFoundError(definition, name);
+      const object = patchObject({ context, definition, options, type }, old, patch);
+      trackUpdate({ context, definition, options }, object, old, subresource);
+      return object;
+    },
+  });
+  return respondWritten(context, definition, result, { form, status: 200 });
+}
+
+/** The patch type of a request. Throws 415 that lists those to be had. */
+export function patchType(context: RequestContext, definition: ResourceDefinition): PatchType {
+  const types: PatchType[] = ["application/json-patch+json", "application/merge-patch+json", ...(definition.isCustom ? [] : ["application/strategic-merge-patch+json" as const]), "application/apply-patch+yaml"];
+  const asked = (context.request.headers["content-type"] ?? "").split(";")[0]!.trim();
+  const type = types.find((known) => known === asked);
+  if (type === undefined) throw unsupportedMediaType(types);
+  return type;
+}
+
+export function readPatch(context: RequestContext, type: PatchType): JsonValue {
+  try {
+    return decodeUntyped(context.request.body, { mediaType: "json" }).value;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw badRequestError(type === "application/json-patch+json" ? `error decoding patch: ${error.message}` : error.message);
+  }
+}
+
+interface PatchTarget {
+  readonly context: RequestContext;
+  readonly definition: ResourceDefinition;
+  readonly options: WriteOptions;
+  readonly type: PatchType;
+}
+
+/** The patched object, decoded and defaulted like one that a client sent. */
+function patchObject(target: PatchTarget, old: KubeObject, patch: JsonValue): KubeObject {
+  const { definition, context, options } = target;
+  const current = asJson(old, definition);
+  const patched = patchJson(target.type, current, patch, definition.schema);
+  if (!isObject(patched)) throw badRequestError("the patch does not give an object");
+  const { object, faults } = decodePatched(definition.schema, patched);
+  if (faults.length > 0) reportPatchFaults(context, faults, options.fieldValidation);
+  const result = object as unknown as KubeObject;
+  result.metadata ??= {};
+  definition.strategy?.defaults?.(result);
+  return result;
+}
+
+/** Applies a patch to an object's JSON. Throws StatusError. */
+export function patchJson(type: PatchType, current: JsonObject, patch: JsonValue, schema: StructSchema): JsonValue {
+  try {
+    switch (type) {
+      case "application/json-patch+json":
+        return applyJsonPatch(current, patch);
+      case "application/merge-patch+json":
+        return applyMergePatch(current, patch);
+      default:
+        if (!isObject(patch)) throw badRequestError("the strategic merge patch is not an object");
+        return applyStrategicMergePatch(deepCopy(current), patch, schema);
+    }
+  } catch (error) {
+    throw error instanceof PatchError ? patchFailure(error) : error;
+  }
+}
+
+/** The Status of a patch that cannot be applied. */
+export function patchFailure(error: PatchError): StatusError {
+  switch (error.kind) {
+    case "badRequest":
+      return new StatusError({ message: error.message, reason: "BadRequest", code: 400 }, error);
+    case "unprocessable":
+      return new StatusError({ message: "the server rejected our request due to an error in our request", reason: "Invalid", details: {}, code: 422 }, error);
+    case "tooLarge":
+      return new StatusError({ message: `Request entity too large: ${error.message}`, reason: "RequestEntityTooLarge", code: 413 }, error);
+    case "failure":
+      return new StatusError({ message: error.message, code: 500 }, error);
+  }
+}
+
+export function decodePatched(schema: StructSchema, patched: JsonObject) {
+  try {
+    return decodeObject(Buffer.from(JSON.stringify(patched)), schema, { mediaType: "json" });
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw badRequestError(`unable to decode: ${error.message}`);
+  }
+}
+
+/** Unknown fields that a patch brings: with Strict a 422 without a kind. */
+export function reportPatchFaults(context: RequestContext, faults: readonly string[], fieldValidation: WriteOptions["fieldValidation"]): void {
+  if (fieldValidation === "Ignore") return;
+  if (fieldValidation === "Warn") {
+    for (const fault of faults) context.warnings.add(fault);
+    return;
+  }
+  throw invalidError({ group: "", kind: "" }, "", [{ reason: "FieldValueInvalid", field: "patch", message: `Invalid value: strict decoding error: ${faults.join(", ")}` }]);
+}

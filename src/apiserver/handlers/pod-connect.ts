@@ -1,0 +1,91 @@
+/** Pod subresources that reach into the node: log, exec, attach, port-forward. The request is passed to the pod's kubelet. */
+import type { ApiResponse } from "../../apimachinery/request.ts";
+import type { Container, Node, Pod } from "../../api/core-v1/types.ts";
+import { StatusError, badRequestError, internalServerError, notFoundError } from "../../apimachinery/status.ts";
+import { readVersion } from "../registry/convert.ts";
+import { relativeKey } from "../registry/resource-definition.ts";
+import type { ResourceDefinition } from "../registry/resource-definition.ts";
+import { findObject } from "../registry/rule-context.ts";
+import type { RequestContext } from "../request-context.ts";
+
+type Connection = "log" | "exec" | "attach" | "portforward";
+
+const kubeletPaths: Readonly<Record<Connection, string>> = { log: "containerLogs", exec: "exec", attach: "attach", portforward: "portForward" };
+
+export async function handlePodConnect(context: RequestContext, definition: ResourceDefinition, connection: Connection): Promise<ApiResponse> {
+  const { namespace, name } = context.info;
+  if (connection !== "log") {
+    await context.server.admission.validate({ context, operation: "CONNECT", definition, subresource: connection, namespace, name, object: undefined, oldObject: undefined, isDryRun: false });
+  }
+  const stored = definition.storage!.cache.get(relativeKey(definition, namespace, name));
+  if (stored === undefined) throw notFoundError(definition, name);
+  const pod = readVersion(definition, stored) as unknown as Pod;
+  if (connection === "exec" && context.query.getAll("command").length === 0) throw badRequestError("you must specify at least 1 command for execution");
+  const container = connection === "portforward" ? undefined : chooseContainer(pod, context.query.get("container") ?? "");
+  const nodeName = pod.spec?.nodeName ?? "";
+  if (nodeName === "") {
+    // A pod without a node has no output yet.
+    if (connection === "log") return { status: 200, headers: { "content-type": "text/plain" }, body: { kind: "bytes", bytes: new Uint8Array() } };
+    throw badRequestError(`pod ${name} does not have a host assigned`);
+  }
+  if (connection !== "log" && (pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed")) throw badRequestError(`cannot ${connection} a container in a completed pod; current phase is ${pod.status.phase}`);
+  const target = kubeletOf(context, nodeName);
+  const path = [kubeletPaths[connection], namespace, name, ...(container === undefined ? [] : [container])].map(encodeURIComponent).join("/");
+  try {
+    return await context.server.nodes.send(target, {
+      method: context.request.method,
+      path: `/${path}`,
+      query: kubeletQuery(context.query, connection),
+      headers: withoutCredentials(context.request.headers),
+      body: context.request.body,
+      signal: context.request.signal,
+    });
+  } catch (error) {
+    if (error instanceof StatusError) throw error;
+    throw internalServerError(`error dialing backend: ${error instanceof Error ? error.message : String(error)}`, error);
+  }
+}
+
+/** The container asked for, or the only one (or the one an annotation names). */
+function chooseContainer(pod: Pod, asked: string): string {
+  const names = (list: readonly { name?: string }[] | undefined) => (list ?? []).map((container) => container.name ?? "");
+  const main = names(pod.spec?.containers);
+  const init = names(pod.spec?.initContainers as Container[] | undefined);
+  const ephemeral = names(pod.spec?.ephemeralContainers);
+  const name = pod.metadata.name!;
+  if (asked !== "") {
+    if ([...main, ...init, ...ephemeral].includes(asked)) return asked;
+    throw badRequestError(`container ${asked} is not valid for pod ${name}`);
+  }
+  if (main.length + init.length + ephemeral.length === 1 || (main.length === 1 && init.length === 0 && ephemeral.length === 0)) return main[0]!;
+  const chosen = pod.metadata.annotations?.["kubectl.kubernetes.io/default-container"];
+  if (chosen !== undefined && [...main, ...init].includes(chosen)) return chosen;
+  const others = [init.length > 0 ? ` or one of the init containers: [${init.join(" ")}]` : "", ephemeral.length > 0 ? ` or one of the ephemeral containers: [${ephemeral.join(" ")}]` : ""].join("");
+  throw badRequestError(`a container name must be specified for pod ${name}, choose one of: [${main.join(" ")}]${others}`);
+}
+
+function kubeletOf(context: RequestContext, nodeName: string): { node: string; address: string; port: number } {
+  const node = findObject(context.server, "/nodes", "", nodeName) as unknown as Node | undefined;
+  if (node === undefined) throw notFoundError({ group: "", resource: "nodes" }, nodeName);
+  const address = (node.status?.addresses ?? []).find((candidate) => candidate.type === "InternalIP")?.address;
+  if (address === undefined) throw internalServerError(`no preferred addresses found; known addresses: []`);
+  return { node: nodeName, address, port: node.status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 10250 };
+}
+
+/** The kubelet's own parameter names: `input`, `output`, `error` for the streams. */
+function kubeletQuery(query: URLSearchParams, connection: Connection): string {
+  const out = new URLSearchParams();
+  const streams: Readonly<Record<string, string>> = { stdin: "input", stdout: "output", stderr: "error" };
+  for (const [key, value] of query) {
+    if (key === "container" || key === "insecureSkipTLSVerifyBackend") continue;
+    const isStream = connection !== "log" && streams[key] !== undefined;
+    if (isStream && value !== "true" && value !== "1") continue;
+    out.append(isStream ? streams[key]! : key, isStream || key === "tty" ? (value === "true" || value === "1" ? "1" : "0") : value);
+  }
+  return out.toString();
+}
+
+function withoutCredentials(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== "authorization" && name !== "cookie" && !name.startsWith("impersonate-")));
+}
+

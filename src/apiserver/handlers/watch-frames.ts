@@ -1,0 +1,118 @@
+/** Watch frames in every form: `{"type":"ADDED","object":{…}}` and its Table, metadata and protobuf relatives. */
+import { canonicalize } from "../../apimachinery/encode/canonical.ts";
+import type { JsonObject } from "../../apimachinery/json.ts";
+import { apiVersionOf } from "../../apimachinery/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { encodeProtobuf, encodeWatchEventProtobuf } from "../../apimachinery/protobuf/envelope.ts";
+import type { StructSchema } from "../../apimachinery/schema.ts";
+import type { Status } from "../../apimachinery/status.ts";
+import { jsonToYaml } from "../../apimachinery/yaml-writer.ts";
+import { typeRegistry } from "../../api/registry.ts";
+import type { CacheEvent, EventType } from "../cache/resource-cache.ts";
+import type { StoredObject } from "../cache/stored-object.ts";
+import type { Negotiated } from "../http/negotiation.ts";
+import { isServedAsStored, readVersion } from "../registry/convert.ts";
+import type { ResourceDefinition } from "../registry/resource-definition.ts";
+import type { RequestContext } from "../request-context.ts";
+import { parseIncludeObject, partialOf, partialSchema, tableOf, tableSchema } from "./transform.ts";
+
+const tail = Buffer.from("}\n");
+const heads = { ADDED: Buffer.from('{"type":"ADDED","object":'), MODIFIED: Buffer.from('{"type":"MODIFIED","object":'), DELETED: Buffer.from('{"type":"DELETED","object":') };
+
+/** Annotation of the bookmark that ends the initial events (KEP-3157). */
+const initialEventsEnd = { "k8s.io/initial-events-end": "true" };
+
+export class FrameEncoder {
+  readonly #context: RequestContext;
+  readonly #definition: ResourceDefinition;
+  readonly #form: Negotiated;
+  /** Key under which frames of this form are shared between watchers; undefined when they are not. */
+  readonly #sharedKey: string | undefined;
+  readonly #includeObject: "None" | "Metadata" | "Object";
+  #hasSentColumns = false;
+
+  constructor(context: RequestContext, definition: ResourceDefinition, form: Negotiated) {
+    this.#context = context;
+    this.#definition = definition;
+    this.#form = form;
+    this.#sharedKey = form.transform === undefined ? `${definition.version} ${form.mediaType}` : undefined;
+    this.#includeObject = parseIncludeObject(context.query);
+  }
+
+  /** The frame of a cache event, shared where the form allows it. */
+  event(event: CacheEvent): Buffer {
+    if (this.#sharedKey === undefined) return this.object(event.type, event.object);
+    let frame = event.frames.get(this.#sharedKey);
+    if (frame === undefined) {
+      frame = this.object(event.type, event.object);
+      event.frames.set(this.#sharedKey, frame);
+    }
+    return frame;
+  }
+
+  object(type: EventType, stored: StoredObject): Buffer {
+    const { transform, mediaType } = this.#form;
+    if (transform === undefined && mediaType === "application/json" && isServedAsStored(this.#definition)) return Buffer.concat([heads[type], stored.toJson(), tail]);
+    const object = readVersion(this.#definition, stored);
+    return this.#frame(type, ...this.#shape(object));
+  }
+
+  /** A bookmark: an object of the kind with nothing but a version. */
+  bookmark(revision: number, endsInitialEvents: boolean): Buffer {
+    const { definition } = { definition: this.#definition };
+    const object: KubeObject = {
+      kind: definition.kind,
+      apiVersion: apiVersionOf(definition.group, definition.version),
+      metadata: { resourceVersion: String(revision), ...(endsInitialEvents && { annotations: initialEventsEnd }) },
+    };
+    if (this.#form.transform?.kind === "Table") return this.#frame("BOOKMARK", this.#bookmarkTable(object), tableSchema);
+    if (this.#form.transform !== undefined) return this.#frame("BOOKMARK", ...this.#shape(object));
+    return this.#frame("BOOKMARK", definition.isCustom ? (object as unknown as JsonObject) : canonicalize(object as unknown as JsonObject, definition.schema), definition.schema);
+  }
+
+  error(status: Status): Buffer {
+    return this.#frame("ERROR", status as unknown as JsonObject, typeRegistry.struct("apimachinery.pkg.apis.meta.v1.Status"));
+  }
+
+  #shape(object: KubeObject): [JsonObject, StructSchema | undefined] {
+    const { transform } = this.#form;
+    if (transform?.kind === "Table") {
+      const table = tableOf(this.#definition, [object], {
+        transform,
+        includeObject: this.#includeObject,
+        metadata: { resourceVersion: object.metadata.resourceVersion ?? "" },
+        nowMs: this.#context.server.clock.nowMs(),
+        withColumns: !this.#hasSentColumns,
+      });
+      this.#hasSentColumns = true;
+      return [table, tableSchema];
+    }
+    if (transform !== undefined) return [partialOf(object, transform.version), partialSchema];
+    return [canonicalize(object as unknown as JsonObject, this.#definition.schema), this.#definition.schema];
+  }
+
+  #bookmarkTable(object: KubeObject): JsonObject {
+    const columns = this.#definition.table!.columns;
+    const table = tableOf(this.#definition, [], { transform: this.#form.transform!, includeObject: "None", metadata: { resourceVersion: object.metadata.resourceVersion! }, nowMs: 0, withColumns: !this.#hasSentColumns });
+    this.#hasSentColumns = true;
+    return { ...table, rows: [{ cells: columns.map(() => null), object: this.#includeObject === "None" ? null : partialOf(object, "v1") }] };
+  }
+
+  #frame(type: string, object: JsonObject, schema: StructSchema | undefined): Buffer {
+    switch (this.#form.mediaType) {
+      case "application/json":
+        return Buffer.from(`{"type":${JSON.stringify(type)},"object":${JSON.stringify(object)}}\n`);
+      case "application/yaml":
+        return Buffer.from(`---\n${jsonToYaml({ type, object })}`);
+      case "application/vnd.kubernetes.protobuf": {
+        const { apiVersion = "", kind = "" } = object as { apiVersion?: string; kind?: string };
+        const bytes = schema === undefined ? Buffer.from(JSON.stringify(object)) : encodeProtobuf(object, schema, { apiVersion, kind });
+        const event = encodeWatchEventProtobuf(type, bytes);
+        const frame = Buffer.allocUnsafe(4 + event.length);
+        frame.writeUInt32BE(event.length, 0);
+        frame.set(event, 4);
+        return frame;
+      }
+    }
+  }
+}

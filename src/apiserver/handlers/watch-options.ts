@@ -1,0 +1,31 @@
+/** Options of a watch (documentation page "API concepts: Efficient detection of changes"). */
+import type { RequestContext } from "../request-context.ts";
+import { isTrue } from "../http/request-info.ts";
+import { invalidListOptions, matchErrors, parseInteger } from "./list-options.ts";
+import { invalidGetVersion, parseVersion } from "./versions.ts";
+
+export interface WatchOptions {
+  /** Events after this revision; undefined: the present state first, then what follows. */
+  readonly revision: number | undefined;
+  readonly sendsInitial: boolean;
+  readonly mayBookmark: boolean;
+  readonly timeoutMs: number;
+}
+
+/** Reads and checks the options. Throws 422, 500. Without `timeoutSeconds` a watch lasts the minimum time and up to as much again. */
+export function parseWatchOptions(context: RequestContext): WatchOptions {
+  const { query, server } = context;
+  const version = query.get("resourceVersion") ?? "";
+  const errors = matchErrors({ version, match: query.get("resourceVersionMatch") ?? "", continueToken: "", isWatch: true, sendsInitial: query.get("sendInitialEvents") });
+  if (errors.length > 0) throw invalidListOptions(errors);
+  const timeoutSeconds = parseInteger(query, "timeoutSeconds");
+  const revision = version === "" ? undefined : parseVersion(version);
+  if (version !== "" && revision === undefined) throw invalidGetVersion(version);
+  const minMs = server.settings.minRequestTimeoutMs;
+  return {
+    revision: revision === 0 ? undefined : revision,
+    sendsInitial: isTrue(query.get("sendInitialEvents")),
+    mayBookmark: isTrue(query.get("allowWatchBookmarks")),
+    timeoutMs: timeoutSeconds !== undefined && timeoutSeconds > 0 ? timeoutSeconds * 1000 : minMs * (1 + server.random.fraction()),
+  };
+}

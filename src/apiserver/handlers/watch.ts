@@ -1,0 +1,175 @@
+/**
+ * Watches: the events of a collection as a stream of frames. Frames of plain JSON are made once per event and shared by all watchers;
+ * what comes up in one turn of the loop is delivered as one chunk.
+ */
+import type { ApiResponse } from "../../apimachinery/request.ts";
+import { deadline } from "../../base/clock.ts";
+import type { CacheEvent, EventType, ResourceCache } from "../cache/resource-cache.ts";
+import { toStatus } from "../http/write-response.ts";
+import type { Negotiated } from "../http/negotiation.ts";
+import type { ResourceDefinition } from "../registry/resource-definition.ts";
+import type { RequestContext } from "../request-context.ts";
+import { expiredError } from "../../apimachinery/status.ts";
+import { negotiateFor } from "./respond.ts";
+import { parseSelection } from "./selection.ts";
+import type { Selection } from "./selection.ts";
+import { FrameEncoder } from "./watch-frames.ts";
+import { parseWatchOptions } from "./watch-options.ts";
+import type { WatchOptions } from "./watch-options.ts";
+
+export async function handleWatch(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
+  const form = negotiateFor(context, definition.table === undefined ? ["PartialObjectMetadata"] : ["Table", "PartialObjectMetadata"]);
+  const selection = parseSelection(definition, context.info.namespace, context.query, context.info.name);
+  const options = parseWatchOptions(context);
+  const stream = new WatchStream(context, definition, { selection, options, form });
+  return {
+    status: 200,
+    headers: { "content-type": streamType(form) },
+    body: { kind: "stream", chunks: stream },
+  };
+}
+
+function streamType(form: Negotiated): string {
+  switch (form.mediaType) {
+    case "application/json":
+      return "application/json";
+    case "application/vnd.kubernetes.protobuf":
+      return "application/vnd.kubernetes.protobuf;stream=watch";
+    case "application/yaml":
+      return "application/yaml";
+  }
+}
+
+/** Frames a slow reader may leave behind before its watch is ended (it lists anew). */
+const queueLimit = 10_000;
+/** Time between bookmarks. */
+const bookmarkMs = 60_000;
+
+/**
+ * One watch. The listener appends frames to `#pending`; the consumer takes all of them at once. Ends when the client leaves, the time is
+ * over, the server shuts down, the resource goes, or the reader is too slow.
+ */
+class WatchStream implements AsyncIterable<Uint8Array> {
+  readonly #context: RequestContext;
+  readonly #selection: Selection;
+  readonly #options: WatchOptions;
+  readonly #encoder: FrameEncoder;
+  readonly #cache: ResourceCache;
+  #pending: Buffer[] = [];
+  #wake: (() => void) | undefined;
+  #isEnded = false;
+
+  constructor(context: RequestContext, definition: ResourceDefinition, watch: { selection: Selection; options: WatchOptions; form: Negotiated }) {
+    this.#context = context;
+    this.#selection = watch.selection;
+    this.#options = watch.options;
+    this.#encoder = new FrameEncoder(context, definition, watch.form);
+    this.#cache = definition.storage!.cache;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    const { server, signal } = this.#context;
+    const limit = deadline(server.clock, this.#options.timeoutMs, signal);
+    const stop = () => this.#end();
+    limit.signal.addEventListener("abort", stop, { once: true });
+    const unlisten = this.#start();
+    let cancelBookmark = this.#scheduleBookmark();
+    const reschedule = () => {
+      cancelBookmark();
+      cancelBookmark = this.#scheduleBookmark();
+    };
+    this.#onBookmark = reschedule;
+    try {
+      for (;;) {
+        if (this.#pending.length > 0) {
+          const chunk = this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending);
+          this.#pending = [];
+          yield chunk;
+          continue;
+        }
+        if (this.#isEnded || limit.signal.aborted) return;
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    } finally {
+      unlisten();
+      cancelBookmark();
+      limit.cancel();
+      limit.signal.removeEventListener("abort", stop);
+    }
+  }
+
+  #onBookmark: () => void = () => {};
+
+  /** Queues what the watch begins with and listens for what follows, without a gap between them. */
+  #start(): () => void {
+    const { revision, sendsInitial, mayBookmark } = this.#options;
+    if (sendsInitial || revision === undefined) {
+      for (const [, stored] of this.#cache.state.prefixed(this.#selection.keyPrefix)) {
+        if (this.#selection.matches(stored)) this.#push(this.#encoder.object("ADDED", stored));
+      }
+      if (sendsInitial && mayBookmark) this.#push(this.#encoder.bookmark(this.#context.server.cacher.revision, true));
+    } else if (revision > this.#context.server.cacher.revision) {
+      // A version of the future: events up to it are not for this watch.
+      return this.#cache.listen((event) => event.revision > revision && this.#deliver(event));
+    } else {
+      const missed = this.#cache.eventsAfter(revision);
+      if (missed === undefined) {
+        this.#push(this.#encoder.error(toStatus(expiredError(`too old resource version: ${revision} (${this.#cache.oldestRevision + 1})`))));
+        this.#end();
+        return () => {};
+      }
+      for (const event of missed) this.#deliver(event);
+    }
+    return this.#cache.listen((event) => this.#deliver(event));
+  }
+
+  #deliver(event: CacheEvent): void {
+    if (!event.object.key.startsWith(this.#selection.keyPrefix)) return;
+    if (this.#selection.isEverything) {
+      this.#push(this.#encoder.event(event));
+      return;
+    }
+    const isNow = event.type !== "DELETED" && this.#selection.matches(event.object);
+    const wasBefore = event.previous !== undefined && this.#selection.matches(event.previous);
+    const type = transition(isNow, wasBefore);
+    if (type === undefined) return;
+    if (type === event.type) this.#push(this.#encoder.event(event));
+    else this.#push(this.#encoder.object(type, type === "DELETED" ? event.previous!.at(event.revision) : event.object));
+  }
+
+  #scheduleBookmark(): () => void {
+    if (!this.#options.mayBookmark) return () => {};
+    return this.#context.server.clock.after(bookmarkMs, () => {
+      if (this.#isEnded) return;
+      this.#push(this.#encoder.bookmark(this.#context.server.cacher.revision, false));
+      this.#onBookmark();
+    });
+  }
+
+  #push(frame: Buffer): void {
+    if (this.#isEnded) return;
+    this.#pending.push(frame);
+    if (this.#pending.length > queueLimit && this.#wake === undefined) this.#end();
+    this.#notify();
+  }
+
+  #end(): void {
+    this.#isEnded = true;
+    this.#notify();
+  }
+
+  #notify(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+}
+
+/** What a change means to a watch that selects: objects come into view and leave it. */
+function transition(isNow: boolean, wasBefore: boolean): EventType | undefined {
+  if (isNow) return wasBefore ? "MODIFIED" : "ADDED";
+  return wasBefore ? "DELETED" : undefined;
+}
+

@@ -1,0 +1,15 @@
+/** Objects between the version they are stored in and the version a client speaks. */
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { StoredObject } from "../cache/stored-object.ts";
+import type { ResourceDefinition } from "./resource-definition.ts";
+
+/** The object in the version of `definition`. Callers must not change it. */
+export function readVersion(definition: ResourceDefinition, stored: StoredObject): KubeObject {
+  const object = definition.storage!.cache.parse(stored);
+  return definition.conversion === undefined ? object : definition.conversion.fromStored(object);
+}
+
+/** Whether stored bytes can be served as they are. */
+export function isServedAsStored(definition: ResourceDefinition): boolean {
+  return definition.conversion === undefined;
+}

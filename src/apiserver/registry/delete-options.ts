@@ -1,0 +1,89 @@
+/** DeleteOptions: from the body when there is one (the query then does not count), else from the query. */
+import { DecodeError, decodeObject } from "../../apimachinery/decode/decode-object.ts";
+import { versionErrorOpening } from "../../apimachinery/decode/type-meta.ts";
+import { invalid, notSupported } from "../../apimachinery/field-error.ts";
+import type { FieldError } from "../../apimachinery/field-error.ts";
+import { FieldPath } from "../../apimachinery/field-path.ts";
+import { badRequestError, invalidError } from "../../apimachinery/status.ts";
+import { typeRegistry } from "../../api/registry.ts";
+import type { RequestContext } from "../request-context.ts";
+import { isTrue } from "../http/request-info.ts";
+import { dryRunErrors } from "./options.ts";
+
+export interface DeleteOptions {
+  readonly isDryRun: boolean;
+  readonly gracePeriodSeconds: number | undefined;
+  readonly orphanDependents: boolean | undefined;
+  readonly propagationPolicy: "Orphan" | "Background" | "Foreground" | undefined;
+  readonly preconditions: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
+  /** Deletes an object that cannot be decoded, without finalizers (KEP-3926). */
+  readonly ignoresReadErrors: boolean;
+}
+
+const schema = typeRegistry.struct("apimachinery.pkg.apis.meta.v1.DeleteOptions")!;
+
+interface RawDeleteOptions {
+  kind?: string;
+  apiVersion?: string;
+  dryRun?: string[];
+  gracePeriodSeconds?: number;
+  orphanDependents?: boolean;
+  propagationPolicy?: string;
+  preconditions?: { uid?: string; resourceVersion?: string };
+  ignoreStoreReadErrorWithClusterBreakingPotential?: boolean;
+}
+
+export function parseDeleteOptions(context: RequestContext): DeleteOptions {
+  const raw = context.request.body.length > 0 ? fromBody(context.request.body, context.request.headers["content-type"]) : fromQuery(context.query);
+  const errors = validate(raw);
+  if (errors.length > 0) throw invalidError({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", errors);
+  return {
+    isDryRun: (raw.dryRun ?? []).length > 0,
+    gracePeriodSeconds: raw.gracePeriodSeconds,
+    orphanDependents: raw.orphanDependents,
+    propagationPolicy: raw.propagationPolicy as DeleteOptions["propagationPolicy"],
+    preconditions: raw.preconditions,
+    ignoresReadErrors: raw.ignoreStoreReadErrorWithClusterBreakingPotential === true,
+  };
+}
+
+function fromBody(body: Uint8Array, contentType: string | undefined): RawDeleteOptions {
+  const mediaType = contentType?.includes("yaml") === true ? "yaml" : "json";
+  let options: RawDeleteOptions;
+  try {
+    options = decodeObject(body, schema, { mediaType }).object as RawDeleteOptions;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw badRequestError(error.reason === "value" ? error.message : `${versionErrorOpening}${error.message}`);
+  }
+  if ((options.kind ?? "") !== "" && options.kind !== "DeleteOptions") throw badRequestError(`decoded object cannot be converted to DeleteOptions`);
+  return options;
+}
+
+function fromQuery(query: URLSearchParams): RawDeleteOptions {
+  const options: RawDeleteOptions = {};
+  if (query.has("dryRun")) options.dryRun = query.getAll("dryRun");
+  const grace = query.get("gracePeriodSeconds");
+  if (grace !== null) {
+    if (!/^[+-]?\d+$/.test(grace)) throw badRequestError(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
+    options.gracePeriodSeconds = Number(grace);
+  }
+  const orphan = query.get("orphanDependents");
+  if (orphan !== null) options.orphanDependents = isTrue(orphan);
+  const policy = query.get("propagationPolicy");
+  if (policy !== null) options.propagationPolicy = policy;
+  if (query.has("ignoreStoreReadErrorWithClusterBreakingPotential")) options.ignoreStoreReadErrorWithClusterBreakingPotential = isTrue(query.get("ignoreStoreReadErrorWithClusterBreakingPotential"));
+  return options;
+}
+
+function validate(options: RawDeleteOptions): FieldError[] {
+  const errors: FieldError[] = [];
+  const policy = options.propagationPolicy;
+  if (policy !== undefined && options.orphanDependents !== undefined) {
+    errors.push(invalid(FieldPath.root("propagationPolicy"), policy, "orphanDependents and deletionPropagation cannot be both set"));
+  }
+  if (policy !== undefined && !["Foreground", "Background", "Orphan"].includes(policy)) {
+    errors.push(notSupported(FieldPath.root("propagationPolicy"), policy, ["Foreground", "Background", "Orphan", "nil"]));
+  }
+  return [...errors, ...dryRunErrors(options.dryRun ?? [])];
+}

@@ -1,0 +1,154 @@
+/** The generic deletion of an object: grace, finalizers and propagation (documentation page "Garbage Collection"). */
+import { deepCopy, deepEqual } from "../../apimachinery/json.ts";
+import { conflictError, invalidError, notFoundError } from "../../apimachinery/status.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { formatTime } from "../../apimachinery/time.ts";
+import type { StoredObject } from "../cache/stored-object.ts";
+import type { RequestContext } from "../request-context.ts";
+import { commitDelete, commitPut, storedBytes } from "./commit.ts";
+import { readVersion } from "./convert.ts";
+import type { DeleteOptions } from "./delete-options.ts";
+import { relativeKey } from "./resource-definition.ts";
+import type { ResourceDefinition } from "./resource-definition.ts";
+import { ruleContext } from "./rule-context.ts";
+import { modifiedError } from "./storage-errors.ts";
+
+export interface DeleteRequest {
+  readonly context: RequestContext;
+  readonly definition: ResourceDefinition;
+  readonly namespace: string;
+  readonly name: string;
+  readonly options: DeleteOptions;
+}
+
+/** `isGone`: the object left the store (or would have, in a dry run); else it stays, marked, until its finalizers or its grace are over. */
+export interface Deleted {
+  readonly isGone: boolean;
+  readonly object: KubeObject;
+  readonly stored: StoredObject | undefined;
+}
+
+const raceAttempts = 100;
+
+/** Deletes the object or marks it as being deleted. Throws StatusError. */
+export async function deleteObject(request: DeleteRequest): Promise<Deleted> {
+  const { definition, context } = request;
+  const key = relativeKey(definition, request.namespace, request.name);
+  for (let attempt = 0; attempt < raceAttempts; attempt++) {
+    const stored = definition.storage!.cache.get(key);
+    if (stored === undefined) throw notFoundError(definition, request.name);
+    const outcome = await deleteStored(request, stored);
+    if (outcome !== "raced") return outcome;
+    context.signal.throwIfAborted();
+  }
+  throw modifiedError(definition, request.name);
+}
+
+async function deleteStored(request: DeleteRequest, stored: StoredObject): Promise<Deleted | "raced"> {
+  const { definition, options, context } = request;
+  const old = readVersion(definition, stored);
+  checkPreconditions(request, old);
+  await context.server.admission.validate(admissionOf(request, old));
+  checkKind(request, old);
+  const plan = planDeletion(request, old, context.server.clock.nowMs());
+  if (plan.kind === "remove") {
+    if (options.isDryRun) return { isGone: true, object: old, stored: undefined };
+    const result = await commitDelete(context.server, definition, stored);
+    if (!result.isCommitted) return "raced";
+    await context.server.allocator.released(definition, old);
+    return { isGone: true, object: old, stored: result.stored };
+  }
+  if (plan.kind === "unchanged") return { isGone: false, object: old, stored };
+  const bytes = storedBytes(definition, plan.object);
+  if (options.isDryRun) return { isGone: false, object: plan.object, stored: undefined };
+  const result = await commitPut(context.server, definition, request, bytes, stored.revision);
+  if (!result.isCommitted) return "raced";
+  return { isGone: false, object: readVersion(definition, result.stored), stored: result.stored };
+}
+
+type DeletionPlan = { readonly kind: "remove" } | { readonly kind: "unchanged" } | { readonly kind: "mark"; readonly object: KubeObject };
+
+/** What a deletion does to the object as it is now. */
+function planDeletion(request: DeleteRequest, old: KubeObject, nowMs: number): DeletionPlan {
+  const strategy = request.definition.strategy!;
+  const object = deepCopy(old);
+  const { metadata } = object;
+  const finalizers = strategy.delete?.ignoresPropagation === true ? (metadata.finalizers ?? []) : finalizersAfter(request, metadata.finalizers ?? []);
+  if (finalizers.length === 0) delete metadata.finalizers;
+  else metadata.finalizers = finalizers;
+  const wasLeaving = metadata.deletionTimestamp !== undefined;
+  const grace = strategy.delete?.gracePeriodSeconds?.(old, request.options.gracePeriodSeconds);
+  if (wasLeaving) {
+    if (grace !== undefined) shortenGrace(object, grace, request.options.gracePeriodSeconds, nowMs);
+  } else if (grace !== undefined && grace > 0) {
+    markLeaving(object, grace, nowMs, strategy.generation !== "none");
+  } else if (finalizers.length > 0) {
+    markLeaving(object, 0, nowMs, strategy.generation !== "none");
+  }
+  const remaining = metadata.deletionTimestamp === undefined ? 0 : (metadata.deletionGracePeriodSeconds ?? 0);
+  if (finalizers.length === 0 && remaining === 0) return { kind: "remove" };
+  return deepEqual(object, old) ? { kind: "unchanged" } : { kind: "mark", object };
+}
+
+function markLeaving(object: KubeObject, graceSeconds: number, nowMs: number, hasGeneration: boolean): void {
+  object.metadata.deletionTimestamp = formatTime(nowMs + graceSeconds * 1000);
+  object.metadata.deletionGracePeriodSeconds = graceSeconds;
+  if (hasGeneration && (object.metadata.generation ?? 0) > 0) object.metadata.generation = object.metadata.generation! + 1;
+}
+
+/** A second deletion may shorten the grace period, never lengthen it. */
+function shortenGrace(object: KubeObject, grace: number, requested: number | undefined, nowMs: number): void {
+  const { metadata } = object;
+  const existing = metadata.deletionGracePeriodSeconds ?? 0;
+  if (requested === undefined || grace >= existing) return;
+  const startedMs = Date.parse(metadata.deletionTimestamp!) - existing * 1000;
+  metadata.deletionTimestamp = formatTime(Math.max(startedMs + grace * 1000, grace === 0 ? nowMs : 0));
+  metadata.deletionGracePeriodSeconds = grace;
+}
+
+/** The garbage collector's two finalizers follow the propagation policy; all others stay. */
+function finalizersAfter(request: DeleteRequest, finalizers: readonly string[]): string[] {
+  const { propagationPolicy, orphanDependents } = request.options;
+  const strategy = request.definition.strategy!;
+  const others = finalizers.filter((name) => name !== "orphan" && name !== "foregroundDeletion");
+  if (orphanDependents === true || propagationPolicy === "Orphan") return [...others, "orphan"];
+  if (propagationPolicy === "Foreground") return [...others, "foregroundDeletion"];
+  if (orphanDependents === false || propagationPolicy === "Background") return others;
+  if (finalizers.length !== others.length) return [...finalizers];
+  return strategy.delete?.defaultPropagation === "orphan" ? [...others, "orphan"] : others;
+}
+
+function checkPreconditions(request: DeleteRequest, old: KubeObject): void {
+  const { preconditions } = request.options;
+  const { kind, group } = request.definition;
+  const resource = { resource: kind, group };
+  const { uid, resourceVersion } = old.metadata;
+  if (preconditions?.uid !== undefined && preconditions.uid !== uid) {
+    throw conflictError(resource, request.name, `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`);
+  }
+  if (preconditions?.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
+    throw conflictError(resource, request.name, `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`);
+  }
+}
+
+function checkKind(request: DeleteRequest, old: KubeObject): void {
+  const { definition, context, options } = request;
+  const rules = ruleContext(context, definition.isNamespaced ? request.namespace : "", "", options.isDryRun);
+  const found = definition.strategy!.delete?.check?.(old, rules);
+  for (const warning of found?.warnings ?? []) context.warnings.add(warning);
+  if ((found?.errors ?? []).length > 0) throw invalidError(definition.strategy!.gvk, request.name, found!.errors!);
+}
+
+function admissionOf(request: DeleteRequest, old: KubeObject) {
+  return {
+    context: request.context,
+    operation: "DELETE",
+    definition: request.definition,
+    subresource: "",
+    namespace: request.definition.isNamespaced ? request.namespace : "",
+    name: request.name,
+    object: undefined,
+    oldObject: old,
+    isDryRun: request.options.isDryRun,
+  } as const;
+}

@@ -1,0 +1,57 @@
+/** Keeps `metadata.managedFields` true to who wrote what (documentation page "Server-Side Apply"). */
+import { formatTime } from "../../apimachinery/time.ts";
+import { canonicalize } from "../../apimachinery/encode/canonical.ts";
+import type { JsonObject } from "../../apimachinery/json.ts";
+import { apiVersionOf } from "../../apimachinery/object.ts";
+import type { KubeObject, ManagedFieldsEntry } from "../../apimachinery/object.ts";
+import { updateManagedFields } from "../../apimachinery/managed-fields/manager.ts";
+import type { RequestContext } from "../request-context.ts";
+import type { WriteOptions } from "./options.ts";
+import type { ResourceDefinition } from "./resource-definition.ts";
+
+export interface TrackedWrite {
+  readonly context: RequestContext;
+  readonly definition: ResourceDefinition;
+  readonly options: Pick<WriteOptions, "fieldManager">;
+}
+
+/** Records that this request's manager wrote what differs between `oldObject` and `object`; changes `object.metadata.managedFields`. */
+export function trackUpdate(write: TrackedWrite, object: KubeObject, oldObject: KubeObject | undefined, subresource: string): void {
+  const { definition, context } = write;
+  const entries = updateManagedFields({
+    schema: definition.schema,
+    oldObject: oldObject === undefined ? undefined : asJson(oldObject, definition),
+    newObject: asJson(object, definition),
+    manager: managerOf(context, write.options.fieldManager),
+    apiVersion: apiVersionOf(definition.group, definition.version),
+    subresource,
+    nowText: formatTime(context.server.clock.nowMs()),
+    resetFields: resetFieldsOf(definition, subresource),
+  });
+  setManagedFields(object, entries);
+}
+
+export function setManagedFields(object: KubeObject, entries: readonly ManagedFieldsEntry[]): void {
+  if (entries.length === 0) delete object.metadata.managedFields;
+  else object.metadata.managedFields = [...entries];
+}
+
+/** Who writes: the option, else the first word of the user agent (at most 128 characters). */
+export function managerOf(context: RequestContext, fieldManager: string): string {
+  if (fieldManager !== "") return fieldManager;
+  const agent = context.request.headers["user-agent"] ?? "";
+  return agent.split("/")[0]!.slice(0, 128) || "unknown";
+}
+
+/** Fields that this path resets: nobody can own them through it. */
+export function resetFieldsOf(definition: ResourceDefinition, subresource: string): readonly string[] {
+  const strategy = definition.strategy;
+  if (strategy === undefined) return [];
+  if (subresource === "") return strategy.update.resetFields ?? (strategy.status === undefined ? [] : ["status"]);
+  const rules = subresource === "status" ? strategy.status : strategy.subresources?.[subresource];
+  return rules?.resetFields ?? (subresource === "status" ? ["spec"] : []);
+}
+
+export function asJson(object: KubeObject, definition: ResourceDefinition): JsonObject {
+  return canonicalize(object as unknown as JsonObject, definition.schema);
+}

@@ -1,0 +1,84 @@
+/** What the server knows of one resource in one version: discovery data, schema, strategy, where it is stored. */
+import type { StructSchema } from "../../apimachinery/schema.ts";
+import type { KubeObject, GroupVersionKind } from "../../apimachinery/object.ts";
+import type { KindStrategy } from "../../api/strategy.ts";
+import type { TablePrinter } from "../../api/table.ts";
+import type { ResourceCache } from "../cache/resource-cache.ts";
+
+export interface ResourceDefinition {
+  readonly group: string;
+  readonly version: string;
+  /** Plural name. */
+  readonly resource: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly isNamespaced: boolean;
+  /** Made by a CustomResourceDefinition. */
+  readonly isCustom: boolean;
+  readonly verbs: ReadonlySet<string>;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly subresources: ReadonlyMap<string, SubresourceDefinition>;
+  /** Schema of this version; undefined for custom resources that keep unknown fields everywhere. */
+  readonly schema: StructSchema;
+  /** Absent for resources that are never stored (reviews). */
+  readonly strategy: KindStrategy | undefined;
+  readonly storage: StorageDefinition | undefined;
+  /** Between this version and the stored one; absent when they are the same. */
+  readonly conversion?: VersionConversion;
+  readonly table: TableDefinition | undefined;
+  /** Fields a fieldSelector may name, and the answer to another one. */
+  readonly fieldLabels: FieldLabels;
+}
+
+export interface SubresourceDefinition {
+  readonly name: string;
+  readonly kind: string;
+  readonly group: string;
+  readonly version: string;
+  readonly verbs: ReadonlySet<string>;
+}
+
+/** Shared by all versions of a kind. */
+export interface StorageDefinition {
+  /** Key prefix with a final slash, such as `/registry/pods/`. */
+  readonly prefix: string;
+  /** The version objects are stored in. */
+  readonly gvk: GroupVersionKind;
+  readonly schema: StructSchema;
+  readonly cache: ResourceCache;
+  /** Seconds after which the store forgets a value (events). */
+  readonly ttlSeconds?: number;
+}
+
+export interface TableDefinition {
+  readonly columns: readonly TableColumn[];
+  readonly printer: TablePrinter;
+}
+
+/** meta.k8s.io/v1 TableColumnDefinition. */
+export interface TableColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string;
+  readonly description?: string;
+  readonly priority: number;
+}
+
+export interface FieldLabels {
+  readonly accepted: ReadonlySet<string>;
+  /** Refusal of a label that is not accepted. */
+  refuse(label: string): string;
+}
+
+/** Conversion between the version served and the version stored. */
+export interface VersionConversion {
+  fromStored(object: KubeObject): KubeObject;
+  toStored(object: KubeObject): KubeObject;
+}
+
+/** Storage key of an object below its prefix: `namespace/name` or `name`. */
+export function relativeKey(definition: ResourceDefinition, namespace: string, name: string): string {
+  return definition.isNamespaced ? `${namespace}/${name}` : name;
+}

@@ -1,0 +1,196 @@
+/** The generic update of an object: PUT, every kind of PATCH and subresources go through here. */
+import { FieldPath } from "../../apimachinery/field-path.ts";
+import { invalid } from "../../apimachinery/field-error.ts";
+import { deepEqual } from "../../apimachinery/json.ts";
+import { badRequestError, conflictError, invalidError, notFoundError } from "../../apimachinery/status.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { KindStrategy, RuleContext, UpdateRules } from "../../api/strategy.ts";
+import { validateObjectMetaUpdate } from "../../api/meta/object-meta.ts";
+import type { StoredObject } from "../cache/stored-object.ts";
+import type { RequestContext } from "../request-context.ts";
+import { commitDelete, commitPut, storedBytes } from "./commit.ts";
+import { createObject } from "./create.ts";
+import type { Written } from "./create.ts";
+import { readVersion } from "./convert.ts";
+import type { WriteOptions } from "./options.ts";
+import { relativeKey } from "./resource-definition.ts";
+import type { ResourceDefinition } from "./resource-definition.ts";
+import { ruleContext } from "./rule-context.ts";
+import { modifiedError } from "./storage-errors.ts";
+
+export interface UpdateRequest {
+  readonly context: RequestContext;
+  readonly definition: ResourceDefinition;
+  readonly namespace: string;
+  readonly name: string;
+  /** `""` for the object itself. */
+  readonly subresource: string;
+  readonly options: WriteOptions;
+  /**
+   * The new object made from the current one (undefined: there is none). Called again after a lost race. It must not change `old`; it
+   * brings managed fields up to date itself.
+   */
+  produce(old: KubeObject | undefined): KubeObject | Promise<KubeObject>;
+  /** Whether a missing object is created: PUT of kinds that allow it, server-side apply. */
+  readonly createsMissing: boolean;
+  /** For apply: an object that matches no known version is still written. */
+  readonly precondition?: { readonly uid?: string };
+}
+
+export type Updated = Written & { readonly isCreated: boolean };
+
+/** Lost races are tried again this often before the client is told. */
+const raceAttempts = 100;
+
+/** Updates (or creates) the object. Throws StatusError. */
+export async function updateObject(request: UpdateRequest): Promise<Updated> {
+  const { context, definition } = request;
+  const key = relativeKey(definition, request.namespace, request.name);
+  for (let attempt = 0; attempt < raceAttempts; attempt++) {
+    const stored = definition.storage!.cache.get(key);
+    if (stored === undefined) return createMissing(request);
+    const outcome = await updateStored(request, stored);
+    if (outcome !== "raced") return { ...outcome, isCreated: false };
+    context.signal.throwIfAborted();
+  }
+  throw modifiedError(definition, request.name);
+}
+
+async function createMissing(request: UpdateRequest): Promise<Updated> {
+  const { context, definition, namespace, options } = request;
+  if (!request.createsMissing) throw notFoundError(definition, request.name);
+  const object = await request.produce(undefined);
+  if ((object.metadata.uid ?? "") !== "") throw uidMismatch(request, object.metadata.uid!, "");
+  const written = await createObject({ context, definition, namespace, options, object, isTracked: true });
+  return { ...written, isCreated: true };
+}
+
+async function updateStored(request: UpdateRequest, stored: StoredObject): Promise<Written | "raced"> {
+  const { context, definition, options } = request;
+  const server = context.server;
+  const old = readVersion(definition, stored);
+  const object = await request.produce(old);
+  if ((object.metadata.uid ?? "") !== "" && object.metadata.uid !== old.metadata.uid) throw uidMismatch(request, object.metadata.uid!, old.metadata.uid ?? "");
+  checkVersion(request, object, old);
+  await server.admission.mutate(admissionOf(request, object, old));
+  const rules = ruleContext(context, definition.isNamespaced ? request.namespace : "", request.subresource, options.isDryRun);
+  prepareUpdate(request, object, old, rules);
+  const allocation = await server.allocator.allocate({ definition, object, oldObject: old, isDryRun: options.isDryRun });
+  try {
+    await server.admission.validate(admissionOf(request, object, old));
+    const result = await writeUpdated(request, stored, object);
+    if (result === "raced" || options.isDryRun) await allocation.release();
+    else await allocation.keep();
+    return result;
+  } catch (error) {
+    await allocation.release();
+    throw error;
+  }
+}
+
+async function writeUpdated(request: UpdateRequest, stored: StoredObject, object: KubeObject): Promise<Written | "raced"> {
+  const { context, definition, options } = request;
+  const bytes = storedBytes(definition, object);
+  if (options.isDryRun) return { dryRun: { ...object, metadata: { ...object.metadata, resourceVersion: String(stored.revision) } } };
+  if (isFinished(object)) {
+    const last = await commitDelete(context.server, definition, stored);
+    return last.isCommitted ? { stored: last.stored } : "raced";
+  }
+  if (bytes.equals(stored.bytes)) return { stored };
+  const result = await commitPut(context.server, definition, request, bytes, stored.revision);
+  return result.isCommitted ? { stored: result.stored } : "raced";
+}
+
+/** An object being deleted goes once its last finalizer is gone and no grace remains. */
+function isFinished(object: KubeObject): boolean {
+  const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = object.metadata;
+  return deletionTimestamp !== undefined && (finalizers ?? []).length === 0 && (deletionGracePeriodSeconds ?? 0) === 0;
+}
+
+function checkVersion(request: UpdateRequest, object: KubeObject, old: KubeObject): void {
+  const given = object.metadata.resourceVersion ?? "";
+  const { definition } = request;
+  if (given === "" || given === "0") {
+    if (definition.strategy!.update.allowsUnconditional === false) {
+      throw invalidError(definition.strategy!.gvk, request.name, [invalid(FieldPath.root("metadata", "resourceVersion"), 0, "must be specified for an update")].map(hexZero));
+    }
+    object.metadata.resourceVersion = old.metadata.resourceVersion!;
+    return;
+  }
+  if (!/^\d+$/.test(given)) throw new TypeError(`invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(given)}: strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
+  if (given !== old.metadata.resourceVersion) throw modifiedError(definition, request.name);
+}
+
+/** Go prints the unset version as a hexadecimal number. */
+function hexZero<T extends { message: string }>(error: T): T {
+  return { ...error, message: error.message.replace("Invalid value: 0:", "Invalid value: 0x0:") };
+}
+
+function uidMismatch(request: UpdateRequest, given: string, actual: string) {
+  const { definition } = request;
+  const key = definition.storage!.prefix + relativeKey(definition, request.namespace, request.name);
+  return conflictError(
+    definition,
+    request.name,
+    `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given}, UID in object meta: ${actual}`,
+  );
+}
+
+function prepareUpdate(request: UpdateRequest, object: KubeObject, old: KubeObject, rules: RuleContext): void {
+  const { definition, context } = request;
+  const strategy = definition.strategy!;
+  const specific = rulesOf(strategy, request.subresource);
+  const { metadata } = object;
+  if (definition.isNamespaced) {
+    const given = metadata.namespace ?? "";
+    if (given !== "" && given !== request.namespace) throw badRequestError("the namespace of the provided object does not match the namespace sent on the request");
+    metadata.namespace = request.namespace;
+  } else delete metadata.namespace;
+  keepSystemFields(object, old, strategy);
+  specific.prepare?.(object, old, rules);
+  if (isGenerationMoved(strategy, object, old)) metadata.generation = (old.metadata.generation ?? 0) + 1;
+  const errors = [...validateObjectMetaUpdate(metadata, old.metadata, FieldPath.root("metadata")), ...(specific.validate?.(object, old, rules) ?? [])];
+  if (errors.length > 0) throw invalidError(strategy.gvk, request.name, errors);
+  for (const warning of specific.warnings?.(object, old, rules) ?? []) context.warnings.add(warning);
+}
+
+export function rulesOf<T extends KubeObject>(strategy: KindStrategy<T>, subresource: string): UpdateRules<T> {
+  if (subresource === "") return strategy.update;
+  if (subresource === "status") return strategy.status ?? {};
+  return strategy.subresources?.[subresource] ?? strategy.update;
+}
+
+function keepSystemFields(object: KubeObject, old: KubeObject, strategy: KindStrategy): void {
+  const { metadata } = object;
+  if (strategy.generation !== "none") {
+    if (old.metadata.generation === undefined) delete metadata.generation;
+    else metadata.generation = old.metadata.generation;
+  }
+  if ((metadata.uid ?? "") === "" && old.metadata.uid !== undefined) metadata.uid = old.metadata.uid;
+  if ((metadata.creationTimestamp ?? null) === null && old.metadata.creationTimestamp != null) metadata.creationTimestamp = old.metadata.creationTimestamp;
+  if (old.metadata.deletionTimestamp !== undefined) {
+    metadata.deletionTimestamp ??= old.metadata.deletionTimestamp;
+    if (old.metadata.deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds ??= old.metadata.deletionGracePeriodSeconds;
+  }
+}
+
+function isGenerationMoved(strategy: KindStrategy, object: KubeObject, old: KubeObject): boolean {
+  if (strategy.generation === "none") return false;
+  if (typeof strategy.generation === "function") return strategy.generation(object, old);
+  const content = ({ metadata: _m, status: _s, kind: _k, apiVersion: _a, ...rest }: KubeObject) => rest;
+  return !deepEqual(content(object), content(old));
+}
+
+export function admissionOf(request: UpdateRequest, object: KubeObject, old: KubeObject) {
+  return {
+    context: request.context,
+    operation: "UPDATE",
+    definition: request.definition,
+    subresource: request.subresource,
+    namespace: request.definition.isNamespaced ? request.namespace : "",
+    name: request.name,
+    object,
+    oldObject: old,
+    isDryRun: request.options.isDryRun,
+  } as const;
+}

@@ -1,0 +1,27 @@
+/** One request on its way through the stages. Stages fill it in order; nothing outside the request refers to it. */
+import type { ApiRequest, ApiResponse, UserInfo } from "../apimachinery/request.ts";
+import type { RequestInfo } from "./http/request-info.ts";
+import type { ServerState } from "./server-state.ts";
+
+export interface RequestContext {
+  readonly server: ServerState;
+  readonly request: ApiRequest;
+  readonly query: URLSearchParams;
+  readonly auditId: string;
+  /** Set by stage `request-info`. */
+  info: RequestInfo;
+  /** Set by stage `authentication`, replaced by `impersonation`. */
+  user: UserInfo;
+  /** Texts for the Warning header, each once. */
+  readonly warnings: Set<string>;
+  /** Headers that stages add to whatever answer comes. */
+  readonly responseHeaders: Record<string, string>;
+  /** Aborts when the client leaves or the request's time is over. */
+  signal: AbortSignal;
+}
+
+/** A stage answers itself or lets the rest of the pipeline answer. */
+export interface Stage {
+  readonly name: string;
+  run(context: RequestContext, next: () => Promise<ApiResponse>): Promise<ApiResponse>;
+}

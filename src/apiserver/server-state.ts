@@ -1,0 +1,58 @@
+/** What every stage and handler of the API server may use: made once by `createApiServer`, never reassigned. */
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Random } from "../base/random.ts";
+import type { TaskGroup } from "../base/task-group.ts";
+import type { RuleSettings } from "../api/strategy.ts";
+import type { Store } from "../storage/store.ts";
+import type { AdmissionChain } from "./admission/chain.ts";
+import type { Authenticator } from "./authn/authenticator.ts";
+import type { TokenSigner } from "./authn/service-account-tokens.ts";
+import type { Authorizer } from "./authz/authorizer.ts";
+import type { Cacher } from "./cache/cacher.ts";
+import type { ResourceTable } from "./registry/resource-table.ts";
+import type { RuleSource } from "./reviews/rules-review.ts";
+import type { ServiceAllocator } from "./services/allocator.ts";
+import type { NodeConnector } from "./streaming/node-connector.ts";
+
+export interface ServerState {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly store: Store;
+  readonly cacher: Cacher;
+  readonly resources: ResourceTable;
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+  /** What SelfSubjectRulesReview lists. */
+  readonly ruleSource: RuleSource;
+  readonly admission: AdmissionChain;
+  readonly tokens: TokenSigner;
+  readonly allocator: ServiceAllocator;
+  readonly nodes: NodeConnector;
+  readonly settings: ServerSettings;
+  /** Background work of the server. */
+  readonly tasks: TaskGroup;
+  isEnabled(gate: string): boolean;
+  /** Names of start-up steps that have finished: what /readyz lists as post-start hooks. */
+  readonly finishedHooks: ReadonlySet<string>;
+  /** True once `close` was called: /readyz fails, new watches end. */
+  readonly isShuttingDown: boolean;
+}
+
+export interface ServerSettings extends RuleSettings {
+  /** Root of all storage keys, with a final slash. */
+  readonly storageRoot: string;
+  readonly maxBodyBytes: number;
+  readonly requestTimeoutMs: number;
+  readonly minRequestTimeoutMs: number;
+  readonly eventTtlSeconds: number;
+  readonly anonymousAuth: boolean;
+  readonly serviceAccountIssuer: string;
+  readonly apiAudiences: readonly string[];
+  /** Address under which clients reach the server, for the `kubernetes` Service. */
+  readonly advertiseAddress: string;
+  readonly securePort: number;
+  /** PEM of the authority of client certificates. */
+  readonly clientAuthority: string;
+}

@@ -1,0 +1,131 @@
+/**
+ * The API server: `createApiServer` wires stages, handlers and caches to a store; `start` reads the store and runs the start-up steps;
+ * `handle` answers requests. It does no network I/O itself: transports lead here (http/tls-listener.ts, or a component's loopback).
+ */
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Random } from "../base/random.ts";
+import { TaskGroup } from "../base/task-group.ts";
+import type { ApiRequest, ApiResponse } from "../apimachinery/request.ts";
+import type { Store } from "../storage/store.ts";
+import { admissionPlugins } from "./admission/plugins.ts";
+import { AdmissionChain } from "./admission/chain.ts";
+import { firstOf, loopbackAuthenticator } from "./authn/authenticator.ts";
+import type { Authenticator } from "./authn/authenticator.ts";
+import { clientCertificates } from "./authn/client-certificates.ts";
+import { TokenSigner, serviceAccountTokens } from "./authn/service-account-tokens.ts";
+import { authorizersInOrder, mastersAuthorizer } from "./authz/authorizer.ts";
+import { nodeAuthorizer } from "./authz/node-authorizer.ts";
+import { RbacAuthorizer } from "./authz/rbac.ts";
+import { bootstrapSteps } from "./bootstrap/steps.ts";
+import { Cacher } from "./cache/cacher.ts";
+import { normalizeStored } from "./cache/normalize.ts";
+import { createEndpoint } from "./endpoint.ts";
+import { handleRequest } from "./pipeline.ts";
+import type { Endpoint } from "./pipeline.ts";
+import { builtInDefinitions } from "./registry/built-in.ts";
+import { ResourceTable } from "./registry/resource-table.ts";
+import { findObject } from "./registry/rule-context.ts";
+import type { ServerSettings, ServerState } from "./server-state.ts";
+import { ServiceAllocator } from "./services/allocator.ts";
+import type { NodeConnector } from "./streaming/node-connector.ts";
+
+export interface ApiServerOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly store: Store;
+  readonly settings: ServerSettings;
+  /** PEM certificates that client certificates are checked against. */
+  readonly clientAuthorities: readonly string[];
+  /** PEM of the key that signs service account tokens. */
+  readonly serviceAccountKey: string;
+  /** PEM of the serving certificate's authority, published to namespaces. */
+  readonly servingAuthority: string;
+  readonly nodes: NodeConnector;
+  /** Names of feature gates that differ from their defaults. */
+  readonly gates?: Readonly<Record<string, boolean>>;
+  readonly admission: { readonly enabled: readonly string[]; readonly disabled: readonly string[] };
+  readonly extraAuthenticators?: readonly Authenticator[];
+}
+
+export class ApiServer {
+  readonly #state: ServerState & { isShuttingDown: boolean };
+  readonly #endpoint: Endpoint;
+  readonly #tasks: TaskGroup;
+  readonly #finishedHooks = new Set<string>();
+  readonly #shutdown = new AbortController();
+
+  constructor(options: ApiServerOptions) {
+    this.#tasks = new TaskGroup({ onFailure: (name, error) => options.log.error("API server task failed", { name, error }) });
+    this.#state = buildState(options, this.#tasks, this.#finishedHooks);
+    this.#endpoint = createEndpoint(this.#state);
+  }
+
+  /** Settings, caches and resources, for what is built onto the server. */
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  /** Reads the store, then runs the start-up steps. Resolves when the server is ready. */
+  async start(): Promise<void> {
+    await this.#state.cacher.start(this.#tasks.signal, (task) => this.#tasks.start("follow store", task));
+    for (const step of bootstrapSteps) {
+      await step.run(this.#state);
+      this.#finishedHooks.add(step.name);
+    }
+  }
+
+  /** Answers one request; never rejects. */
+  readonly handle = (request: ApiRequest): Promise<ApiResponse> => handleRequest(this.#state, { ...request, signal: AbortSignal.any([request.signal, this.#shutdown.signal]) }, this.#endpoint);
+
+  /** Ends watches and background work. The store stays open: who opened it closes it. */
+  async close(): Promise<void> {
+    this.#state.isShuttingDown = true;
+    this.#shutdown.abort(new DOMException("the server is shutting down", "AbortError"));
+    await this.#tasks.close();
+  }
+}
+
+function buildState(options: ApiServerOptions, tasks: TaskGroup, finishedHooks: ReadonlySet<string>): ServerState & { isShuttingDown: boolean } {
+  const { clock, random, log, store, settings } = options;
+  const cacher = new Cacher({ store, log, root: settings.storageRoot, parsedLimit: 20_000, windowLimit: 10_000, normalize: normalizeStored });
+  const resources = new ResourceTable();
+  for (const definition of builtInDefinitions({ cacher, storageRoot: settings.storageRoot, eventTtlSeconds: settings.eventTtlSeconds })) resources.add(definition);
+  const cacheOf = (group: string, resource: string) => resources.preferred(group, resource)!.storage!.cache;
+  const rbacGroup = "rbac.authorization.k8s.io";
+  const rbac = new RbacAuthorizer({
+    roles: cacheOf(rbacGroup, "roles"),
+    roleBindings: cacheOf(rbacGroup, "rolebindings"),
+    clusterRoles: cacheOf(rbacGroup, "clusterroles"),
+    clusterRoleBindings: cacheOf(rbacGroup, "clusterrolebindings"),
+  });
+  const tokens = new TokenSigner({ signingKey: options.serviceAccountKey, issuer: settings.serviceAccountIssuer, audiences: settings.apiAudiences }, clock, random);
+  const gates = options.gates ?? {};
+  const state: ServerState & { isShuttingDown: boolean } = {
+    clock,
+    random,
+    log,
+    store,
+    cacher,
+    resources,
+    settings,
+    tasks,
+    tokens,
+    finishedHooks,
+    isShuttingDown: false,
+    authenticator: firstOf([
+      loopbackAuthenticator,
+      clientCertificates(options.clientAuthorities, clock),
+      serviceAccountTokens(tokens, clock, (resource, namespace, name) => findObject(state, resource, namespace, name)),
+      ...(options.extraAuthenticators ?? []),
+    ]),
+    authorizer: authorizersInOrder([mastersAuthorizer, nodeAuthorizer((resource, namespace, name) => findObject(state, resource, namespace, name), cacheOf), rbac]),
+    ruleSource: rbac,
+    admission: new AdmissionChain(admissionPlugins(options.admission)),
+    allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),
+    nodes: options.nodes,
+    isEnabled: (gate) => gates[gate] ?? true,
+  };
+  return state;
+}

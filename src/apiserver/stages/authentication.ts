@@ -1,0 +1,20 @@
+/** Who is asking. Wrong credentials are refused; none at all make an anonymous user, where that is allowed. */
+import { unauthorizedError } from "../../apimachinery/status.ts";
+import { anonymousUser } from "../authn/authenticator.ts";
+import type { Stage } from "../request-context.ts";
+
+export const authentication: Stage = {
+  name: "authentication",
+  async run(context, next) {
+    const result = await context.server.authenticator.authenticate(context.request);
+    if (result === undefined) {
+      if (!context.server.settings.anonymousAuth) throw unauthorizedError();
+      context.user = anonymousUser;
+    } else if ("rejected" in result) {
+      throw unauthorizedError();
+    } else {
+      context.user = result.user;
+    }
+    return next();
+  },
+};

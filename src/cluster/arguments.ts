@@ -1,0 +1,65 @@
+/** The command line as data: a command, options of ours, and flags passed on to components (`--apiserver.FLAG=value`). */
+
+export interface Arguments {
+  readonly command: string;
+  readonly operands: readonly string[];
+  /** Options of ours by name; a repeated option keeps its last value. */
+  readonly options: ReadonlyMap<string, string>;
+  /** Flags of a component, by component: `apiserver` → `authorization-mode` → values in order. */
+  readonly flags: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
+}
+
+/** A wrong command line: exit code 2. */
+export class UsageError extends Error {
+  override name = "UsageError";
+  readonly reason = "Usage";
+}
+
+/** Which options a command knows; `boolean` ones take no value. */
+export type OptionTable = Readonly<Record<string, "value" | "boolean">>;
+
+const components = new Set(["apiserver", "controllers", "scheduler", "kubelet", "proxy", "dns"]);
+
+/** Reads the words behind the command's name. Throws UsageError. */
+export function parseArguments(words: readonly string[], table: OptionTable): Arguments {
+  const [command = "", ...rest] = words;
+  const operands: string[] = [];
+  const options = new Map<string, string>();
+  const flags = new Map<string, Map<string, string[]>>();
+  for (let index = 0; index < rest.length; index++) {
+    const word = rest[index]!;
+    if (word === "--") {
+      operands.push(...rest.slice(index + 1));
+      break;
+    }
+    if (!word.startsWith("-") || word === "-") {
+      operands.push(word);
+      continue;
+    }
+    const option = splitOption(word);
+    const dot = option.name.indexOf(".");
+    const component = dot > 0 ? option.name.slice(0, dot) : "";
+    if (components.has(component)) {
+      const ofComponent = flags.get(component) ?? new Map<string, string[]>();
+      const name = option.name.slice(dot + 1);
+      ofComponent.set(name, [...(ofComponent.get(name) ?? []), option.value ?? "true"]);
+      flags.set(component, ofComponent);
+      continue;
+    }
+    const kind = Object.hasOwn(table, option.name) ? table[option.name] : undefined;
+    if (kind === undefined) throw new UsageError(`unknown option ${word.split("=")[0]}: \`coracle help ${command}\` lists them`);
+    if (kind === "boolean") options.set(option.name, option.value ?? "true");
+    else {
+      const value = option.value ?? rest[++index];
+      if (value === undefined) throw new UsageError(`option --${option.name} wants a value`);
+      options.set(option.name, value);
+    }
+  }
+  return { command, operands, options, flags };
+}
+
+function splitOption(word: string): { name: string; value: string | undefined } {
+  const body = word.replace(/^--?/, "");
+  const equals = body.indexOf("=");
+  return equals < 0 ? { name: body, value: undefined } : { name: body.slice(0, equals), value: body.slice(equals + 1) };
+}

@@ -1,0 +1,172 @@
+/**
+ * The cluster's keys and certificates, made once and kept under `DIR/pki` with mode 0600: one authority, a serving certificate, client
+ * certificates by name, and the key that signs service account tokens.
+ */
+import "reflect-metadata";
+import { generateKeyPair, webcrypto } from "node:crypto";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { isIP } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import * as x509 from "@peculiar/x509";
+import type { Clock } from "../base/clock.ts";
+
+export interface KeyAndCertificate {
+  /** PEM. */
+  readonly key: string;
+  readonly certificate: string;
+}
+
+const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
+const yearMs = 365 * 24 * 3_600_000;
+x509.cryptoProvider.set(webcrypto as unknown as Crypto);
+
+export class Certificates {
+  readonly #folder: string;
+  readonly #clock: Clock;
+  #authority: { certificate: x509.X509Certificate; key: CryptoKey; pem: string } | undefined;
+
+  constructor(dataDir: string, clock: Clock) {
+    this.#folder = join(dataDir, "pki");
+    this.#clock = clock;
+  }
+
+  /** PEM of the authority that signs all others. */
+  async authority(): Promise<string> {
+    return (await this.#loadAuthority()).pem;
+  }
+
+  /** The serving certificate for these names and addresses; made anew when they changed. */
+  async serving(name: string, hosts: readonly string[]): Promise<KeyAndCertificate> {
+    const known = await this.#read(name);
+    if (known !== undefined && covers(known.certificate, hosts)) return known;
+    return this.#issue(name, { commonName: name, organizations: [], hosts, usage: "serverAuth" });
+  }
+
+  /** A client certificate: `commonName` is the user, `organizations` are the groups. */
+  async client(name: string, commonName: string, organizations: readonly string[]): Promise<KeyAndCertificate> {
+    return (await this.#read(name)) ?? this.#issue(name, { commonName, organizations, hosts: [], usage: "clientAuth" });
+  }
+
+  /** PEM of the RSA key that signs service account tokens. */
+  async serviceAccountKey(): Promise<string> {
+    const file = join(this.#folder, "service-account.key");
+    const known = await readOptional(file);
+    if (known !== undefined) return known;
+    const { privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength: 2048 });
+    const pem = privateKey.export({ type: "pkcs8", format: "pem" }) as string;
+    await this.#write("service-account.key", pem);
+    return pem;
+  }
+
+  async #loadAuthority() {
+    if (this.#authority !== undefined) return this.#authority;
+    const known = await this.#read("ca");
+    if (known !== undefined) {
+      const key = await importKey(known.key);
+      this.#authority = { certificate: new x509.X509Certificate(known.certificate), key, pem: known.certificate };
+      return this.#authority;
+    }
+    const keys = await generateKeys();
+    const nowMs = this.#clock.nowMs();
+    const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+      serialNumber: serialNumber(),
+      name: "CN=coracle-ca",
+      notBefore: new Date(nowMs - 3_600_000),
+      notAfter: new Date(nowMs + 10 * yearMs),
+      signingAlgorithm: algorithm,
+      keys,
+      extensions: [new x509.BasicConstraintsExtension(true, undefined, true), new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign | x509.KeyUsageFlags.digitalSignature, true), await x509.SubjectKeyIdentifierExtension.create(keys.publicKey)],
+    });
+    const pem = certificate.toString("pem");
+    await this.#write("ca.key", await exportKey(keys.privateKey));
+    await this.#write("ca.crt", pem);
+    this.#authority = { certificate, key: keys.privateKey, pem };
+    return this.#authority;
+  }
+
+  async #issue(name: string, subject: Subject): Promise<KeyAndCertificate> {
+    const authority = await this.#loadAuthority();
+    const keys = await generateKeys();
+    const nowMs = this.#clock.nowMs();
+    const certificate = await x509.X509CertificateGenerator.create({
+      serialNumber: serialNumber(),
+      subject: new x509.Name([...subject.organizations.map((organization) => ({ O: [organization] })), { CN: [subject.commonName] }]).toString(),
+      issuer: authority.certificate.subject,
+      notBefore: new Date(nowMs - 3_600_000),
+      notAfter: new Date(nowMs + 5 * yearMs),
+      signingAlgorithm: algorithm,
+      publicKey: keys.publicKey,
+      signingKey: authority.key,
+      extensions: [
+        new x509.BasicConstraintsExtension(false, undefined, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+        new x509.ExtendedKeyUsageExtension(subject.usage === "serverAuth" ? [x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth] : [x509.ExtendedKeyUsage.clientAuth]),
+        ...(subject.hosts.length > 0 ? [new x509.SubjectAlternativeNameExtension(subject.hosts.map((host) => ({ type: isIP(host) === 0 ? "dns" : "ip", value: host })))] : []),
+        await x509.AuthorityKeyIdentifierExtension.create(authority.certificate),
+      ],
+    });
+    const result = { key: await exportKey(keys.privateKey), certificate: certificate.toString("pem") };
+    await this.#write(`${name}.key`, result.key);
+    await this.#write(`${name}.crt`, result.certificate);
+    return result;
+  }
+
+  async #read(name: string): Promise<KeyAndCertificate | undefined> {
+    const [key, certificate] = await Promise.all([readOptional(join(this.#folder, `${name}.key`)), readOptional(join(this.#folder, `${name}.crt`))]);
+    return key === undefined || certificate === undefined ? undefined : { key, certificate };
+  }
+
+  async #write(name: string, text: string): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const file = join(this.#folder, name);
+    await writeFile(file, text, { mode: 0o600 });
+    await chmod(file, 0o600);
+  }
+}
+
+interface KeyPair {
+  readonly privateKey: CryptoKey;
+  readonly publicKey: CryptoKey;
+}
+
+interface Subject {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  readonly hosts: readonly string[];
+  readonly usage: "serverAuth" | "clientAuth";
+}
+
+function covers(pem: string, hosts: readonly string[]): boolean {
+  const extension = new x509.X509Certificate(pem).getExtension(x509.SubjectAlternativeNameExtension);
+  const names = new Set(extension?.names.items.map((name) => name.value));
+  return hosts.every((host) => names.has(host));
+}
+
+async function generateKeys(): Promise<KeyPair> {
+  return (await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"])) as unknown as KeyPair;
+}
+
+async function exportKey(key: CryptoKey): Promise<string> {
+  const der = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", key as webcrypto.CryptoKey));
+  return `-----BEGIN PRIVATE KEY-----\n${der.toString("base64").replace(/.{64}/g, "$&\n").trimEnd()}\n-----END PRIVATE KEY-----\n`;
+}
+
+async function importKey(pem: string): Promise<CryptoKey> {
+  const der = Buffer.from(pem.replace(/-----[A-Z ]+-----|\s/g, ""), "base64");
+  return (await webcrypto.subtle.importKey("pkcs8", der, algorithm, true, ["sign"])) as unknown as CryptoKey;
+}
+
+function serialNumber(): string {
+  const bytes = webcrypto.getRandomValues(new Uint8Array(15));
+  return `00${Buffer.from(bytes).toString("hex")}`;
+}
+
+async function readOptional(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+/** Starts the components beside the API server that `--components` names. Each reaches it through a loopback transport of its own. */
+import type { UserInfo, Transport } from "../../apimachinery/request.ts";
+import { loopbackTransport } from "../../client/index.ts";
+import type { Certificates } from "../certificates.ts";
+import type { Environment } from "../environment.ts";
+import type { UpOptions, ComponentName } from "../up-options.ts";
+import type { RunningApiServer } from "./apiserver.ts";
+
+export interface ComponentContext {
+  readonly environment: Environment;
+  readonly options: UpOptions;
+  readonly certificates: Certificates;
+  readonly apiServer: RunningApiServer;
+  /** A transport into the API server with an identity of its own. */
+  transportFor(user: UserInfo): Transport;
+}
+
+/** Starts one component; what it returns stops it. */
+export type StartComponent = (context: ComponentContext) => Promise<AsyncDisposable>;
+
+const starters: Partial<Record<ComponentName, () => Promise<StartComponent>>> = {};
+
+/** Order of starting; stopping goes the other way. */
+const order: readonly ComponentName[] = ["network", "controllers", "scheduler", "storage", "cloud", "kubelet", "proxy", "dns", "metrics"];
+
+export async function startComponents(context: Omit<ComponentContext, "transportFor">): Promise<AsyncDisposable> {
+  const running = new AsyncDisposableStack();
+  const full: ComponentContext = { ...context, transportFor: (user) => loopbackTransport(context.apiServer.server.handle, user) };
+  try {
+    for (const name of order) {
+      const load = starters[name];
+      if (load === undefined || !context.options.components.has(name)) continue;
+      const start = await load();
+      running.use(await start(full));
+      context.environment.log.info("Started component", { component: name });
+    }
+    return running;
+  } catch (error) {
+    await running.disposeAsync();
+    throw error;
+  }
+}

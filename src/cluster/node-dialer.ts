@@ -1,0 +1,89 @@
+/** Reaches kubelets over HTTPS: plain requests through HTTP/1.1 with keep-alive, upgrades as raw connections. */
+import https from "node:https";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import type { ApiRequest, ApiResponse, UpgradedConnection } from "../apimachinery/request.ts";
+import type { NodeConnector } from "../apiserver/streaming/node-connector.ts";
+import type { Clock } from "../base/clock.ts";
+import type { KeyAndCertificate } from "./certificates.ts";
+
+export class NodeDialer implements NodeConnector {
+  readonly #agent: https.Agent;
+  readonly #clock: Clock;
+
+  constructor(client: KeyAndCertificate, authority: string, clock: Clock) {
+    this.#agent = new https.Agent({ keepAlive: true, key: client.key, cert: client.certificate, ca: authority, checkServerIdentity: () => undefined });
+    this.#clock = clock;
+  }
+
+  send(target: { readonly node: string; readonly address: string; readonly port: number }, request: Omit<ApiRequest, "peer">): Promise<ApiResponse> {
+    const isUpgrade = request.headers["upgrade"] !== undefined;
+    return new Promise((resolve, reject) => {
+      const outgoing = https.request({
+        agent: isUpgrade ? false : this.#agent,
+        ...(isUpgrade && { ...this.#agent.options, agent: undefined }),
+        host: target.address,
+        port: target.port,
+        method: request.method,
+        path: request.query === "" ? request.path : `${request.path}?${request.query}`,
+        headers: forwardable(request.headers, isUpgrade),
+        signal: request.signal,
+      });
+      // A kubelet that does not answer is given up on after 30 s.
+      const cancel = this.#clock.after(30_000, () => outgoing.destroy(new Error(`the kubelet of ${target.node} did not answer`)));
+      outgoing.on("error", (error) => {
+        cancel();
+        reject(error);
+      });
+      outgoing.on("response", (response) => {
+        cancel();
+        resolve(plainAnswer(response));
+      });
+      outgoing.on("upgrade", (response, socket, head) => {
+        cancel();
+        resolve({ status: 101, headers: flatten(response.headers), body: { kind: "upgrade", accept: (client) => join(client, { stream: socket, head }) } });
+      });
+      outgoing.end(request.body.length > 0 ? request.body : undefined);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#agent.destroy();
+  }
+}
+
+function forwardable(headers: Readonly<Record<string, string>>, isUpgrade: boolean): Record<string, string> {
+  const dropped = new Set(["host", "content-length", "transfer-encoding", ...(isUpgrade ? [] : ["connection", "keep-alive"])]);
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)));
+}
+
+function plainAnswer(response: IncomingMessage): ApiResponse {
+  return { status: response.statusCode ?? 502, headers: flatten(response.headers), body: { kind: "stream", chunks: response as AsyncIterable<Uint8Array> } };
+}
+
+function flatten(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+  const flat: Record<string, string | string[]> = {};
+  const hopByHop = new Set(["transfer-encoding", "content-length", "keep-alive", "date"]);
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined && !hopByHop.has(name)) flat[name] = value;
+  return flat;
+}
+
+/** Copies bytes both ways until both ends are done. */
+async function join(client: UpgradedConnection, node: { stream: Duplex; head: Buffer }): Promise<void> {
+  if (node.head.length > 0) client.stream.write(node.head);
+  if (client.head.length > 0) node.stream.write(client.head);
+  await new Promise<void>((resolve) => {
+    let isDone = false;
+    const finish = () => {
+      if (isDone) return;
+      isDone = true;
+      client.stream.destroy();
+      node.stream.destroy();
+      resolve();
+    };
+    client.stream.on("close", finish).on("error", finish);
+    node.stream.on("close", finish).on("error", finish);
+    client.stream.pipe(node.stream);
+    node.stream.pipe(client.stream);
+  });
+}

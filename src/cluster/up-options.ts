@@ -1,0 +1,94 @@
+/** Options of `coracle up`, read and checked. */
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { UsageError } from "./arguments.ts";
+import type { Arguments, OptionTable } from "./arguments.ts";
+
+export const upOptionTable: OptionTable = {
+  "data-dir": "value",
+  port: "value",
+  "bind-address": "value",
+  store: "value",
+  runtime: "value",
+  "containerd-socket": "value",
+  nodes: "value",
+  "node-name": "value",
+  components: "value",
+  "service-cidr": "value",
+  "pod-cidr": "value",
+  detach: "boolean",
+  "no-install": "boolean",
+  v: "boolean",
+};
+
+export const componentNames = ["apiserver", "controllers", "scheduler", "kubelet", "proxy", "dns", "network", "cloud", "metrics", "storage"] as const;
+export type ComponentName = (typeof componentNames)[number];
+export type RuntimeName = "auto" | "containerd" | "process" | "simulated";
+
+export interface UpOptions {
+  readonly dataDir: string;
+  readonly port: number;
+  readonly bindAddress: string;
+  /** `lmdb`, `memory` or `etcd=URL,…`. */
+  readonly store: string;
+  readonly runtime: RuntimeName;
+  readonly containerdSocket: string | undefined;
+  readonly nodes: number;
+  readonly nodeName: string | undefined;
+  readonly components: ReadonlySet<ComponentName>;
+  readonly serviceCidrs: readonly string[];
+  readonly podCidrs: readonly string[];
+  readonly isVerbose: boolean;
+  readonly mayInstall: boolean;
+  readonly flags: Arguments["flags"];
+}
+
+/** Throws UsageError. */
+export function readUpOptions({ options, operands, flags }: Arguments): UpOptions {
+  if (operands.length > 0) throw new UsageError(`unexpected word ${JSON.stringify(operands[0])}`);
+  const runtime = options.get("runtime") ?? "auto";
+  if (!["auto", "containerd", "process", "simulated"].includes(runtime)) throw new UsageError(`--runtime is one of auto, containerd, process, simulated; not ${JSON.stringify(runtime)}`);
+  const store = options.get("store") ?? "lmdb";
+  if (store !== "lmdb" && store !== "memory" && !store.startsWith("etcd=")) throw new UsageError(`--store is one of lmdb, memory, etcd=URL,…; not ${JSON.stringify(store)}`);
+  return {
+    dataDir: resolve(options.get("data-dir") ?? defaultDataDir()),
+    port: integer(options, "port", 6443, 65_535),
+    bindAddress: options.get("bind-address") ?? "0.0.0.0",
+    store,
+    runtime: runtime as RuntimeName,
+    containerdSocket: options.get("containerd-socket"),
+    nodes: integer(options, "nodes", 1, 10_000),
+    nodeName: options.get("node-name"),
+    components: readComponents(options.get("components")),
+    serviceCidrs: list(options.get("service-cidr") ?? "10.0.0.0/16"),
+    podCidrs: list(options.get("pod-cidr") ?? "10.244.0.0/16"),
+    isVerbose: options.get("v") === "true",
+    mayInstall: options.get("no-install") !== "true",
+    flags,
+  };
+}
+
+/** Root's data lies under /var/lib, a user's under the XDG data folder. */
+export function defaultDataDir(): string {
+  if (process.getuid?.() === 0) return "/var/lib/coracle";
+  return join(process.env["XDG_DATA_HOME"] ?? join(homedir(), ".local", "share"), "coracle");
+}
+
+function readComponents(text: string | undefined): ReadonlySet<ComponentName> {
+  if (text === undefined) return new Set(componentNames);
+  const names = list(text);
+  for (const name of names) {
+    if (!(componentNames as readonly string[]).includes(name)) throw new UsageError(`--components knows ${componentNames.join(", ")}; not ${JSON.stringify(name)}`);
+  }
+  return new Set(names as ComponentName[]);
+}
+
+function integer(options: ReadonlyMap<string, string>, name: string, fallback: number, max: number): number {
+  const text = options.get(name);
+  if (text === undefined) return fallback;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value > max) throw new UsageError(`--${name} wants a number up to ${max}; not ${JSON.stringify(text)}`);
+  return value;
+}
+
+const list = (text: string) => text.split(",").map((item) => item.trim()).filter((item) => item !== "");
