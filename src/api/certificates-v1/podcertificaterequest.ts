@@ -42,7 +42,6 @@ export const podCertificateRequests = defineKind<PodCertificateRequest>({
   },
   selectableFields: ({ metadata, spec }) => ({
     "metadata.name": metadata.name ?? "",
-    "metadata.namespace": metadata.namespace ?? "",
     "spec.nodeName": spec?.nodeName ?? "",
     "spec.podName": spec?.podName ?? "",
     "spec.signerName": spec?.signerName ?? "",
