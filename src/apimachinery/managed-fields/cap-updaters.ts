@@ -1,7 +1,7 @@
 /** Keeps managed fields short: the oldest updaters beyond ten are folded into one entry per version. */
 import { compareText, managerId, seconds } from "./entries.ts";
 import type { ManagedSet, ManagedSets } from "./entries.ts";
-import { union } from "./field-set.ts";
+import { union } from "./sets/field-set.ts";
 
 const maxUpdaters = 10;
 const foldedName = "ancient-changes";

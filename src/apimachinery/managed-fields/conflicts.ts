@@ -2,8 +2,8 @@
 import type { StatusCause } from "../status.ts";
 import { compareText, managerId } from "./entries.ts";
 import type { ManagerName } from "./entries.ts";
-import { forEachMember } from "./field-set.ts";
-import { pathText } from "./path-element.ts";
+import { forEachMember } from "./sets/field-set.ts";
+import { pathText } from "./sets/path-element.ts";
 import type { OwnerConflict } from "./updater.ts";
 
 export interface ConflictReport {

@@ -2,9 +2,9 @@
 import { deepEqual } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import type { ManagedFieldsEntry } from "../object.ts";
-import { isEmptySet, sortSet } from "./field-set.ts";
-import type { FieldSet } from "./field-set.ts";
-import { parseFields } from "./path-element.ts";
+import { isEmptySet, sortSet } from "./sets/field-set.ts";
+import type { FieldSet } from "./sets/field-set.ts";
+import { parseFields } from "./sets/path-element.ts";
 
 export type Operation = "Apply" | "Update";
 

@@ -5,11 +5,11 @@
 import { isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import type { Schema } from "../schema.ts";
-import { compare } from "./compare.ts";
-import { difference } from "./field-set.ts";
-import type { FieldSet } from "./field-set.ts";
-import { ownedFields } from "./owned-fields.ts";
-import { typedFaults } from "./typed-faults.ts";
+import { compare } from "./typed/compare.ts";
+import { difference } from "./sets/field-set.ts";
+import type { FieldSet } from "./sets/field-set.ts";
+import { ownedFields } from "./typed/owned-fields.ts";
+import { typedFaults } from "./typed/typed-faults.ts";
 
 export const lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration";
 

@@ -14,13 +14,13 @@ import { reportConflicts } from "./conflicts.ts";
 import type { ConflictReport } from "./conflicts.ts";
 import { decodeEntries, encodeEntries, managerId } from "./entries.ts";
 import type { ManagedSets, ManagerName } from "./entries.ts";
-import { difference, isEmptySet, setOfPaths, union } from "./field-set.ts";
+import { difference, isEmptySet, setOfPaths, union } from "./sets/field-set.ts";
 import { clientAppliedFields, refreshLastApplied } from "./last-applied.ts";
-import { typedFaults } from "./typed-faults.ts";
+import { typedFaults } from "./typed/typed-faults.ts";
 import { recordApply, recordUpdate } from "./updater.ts";
 import type { WriteScope } from "./updater.ts";
 import type { OtherVersions } from "./versions.ts";
-import { zeroObject } from "./zero-object.ts";
+import { zeroObject } from "./typed/zero-object.ts";
 
 /**
  * The entries of an object that is created, updated or patched (all writes but apply). Its own `managedFields` count when they are readable

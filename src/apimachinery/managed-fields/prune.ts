@@ -1,10 +1,10 @@
 /** Removes from a merged object what its applier applied before and no longer does, unless somebody else owns it. */
 import type { JsonObject } from "../json.ts";
 import type { ManagedSet, ManagedSets } from "./entries.ts";
-import { difference, emptySet, intersection, isEmptySet, union } from "./field-set.ts";
-import type { FieldSet } from "./field-set.ts";
-import { ownedFields } from "./owned-fields.ts";
-import { removeFields, withDeclaredFields } from "./remove-fields.ts";
+import { difference, emptySet, intersection, isEmptySet, union } from "./sets/field-set.ts";
+import type { FieldSet } from "./sets/field-set.ts";
+import { ownedFields } from "./typed/owned-fields.ts";
+import { removeFields, withDeclaredFields } from "./typed/remove-fields.ts";
 import type { OtherVersion, OtherVersions } from "./versions.ts";
 
 /**

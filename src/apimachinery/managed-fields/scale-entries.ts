@@ -5,7 +5,7 @@
 import type { ManagedFieldsEntry } from "../object.ts";
 import { decodeEntries, encodeEntries } from "./entries.ts";
 import type { ManagedSets } from "./entries.ts";
-import { difference, intersection, isEmptySet, setOfPaths } from "./field-set.ts";
+import { difference, intersection, isEmptySet, setOfPaths } from "./sets/field-set.ts";
 
 /** Where the replicas stand in each version of the parent (`spec.replicas`); undefined for a version that has no scale. */
 export type ReplicasPaths = ReadonlyMap<string, string | undefined>;

@@ -1,15 +1,16 @@
 /** Moves ownership between managers when an object changes, and finds the conflicts (documentation page "Server-Side Apply"). */
 import type { JsonObject } from "../json.ts";
 import type { Schema } from "../schema.ts";
-import { compare, withoutFields } from "./compare.ts";
-import type { Comparison } from "./compare.ts";
+import { compare, withoutFields } from "./typed/compare.ts";
+import type { Comparison } from "./typed/compare.ts";
 import { managerId } from "./entries.ts";
-import type { ManagedSets, ManagerName } from "./entries.ts";
-import { difference, emptySet, intersection, isEmptySet, recursiveDifference, setOfPaths, union } from "./field-set.ts";
-import type { FieldSet } from "./field-set.ts";
-import { mergeTyped } from "./merge-values.ts";
-import { ownedFields } from "./owned-fields.ts";
+import type { ManagedSet, ManagedSets, ManagerName } from "./entries.ts";
+import { difference, emptySet, intersection, isEmptySet, recursiveDifference, setOfPaths, union } from "./sets/field-set.ts";
+import type { FieldSet } from "./sets/field-set.ts";
+import { mergeTyped } from "./typed/merge-typed.ts";
+import { ownedFields } from "./typed/owned-fields.ts";
 import { pruneUnapplied } from "./prune.ts";
+import { reconcileSet } from "./reconcile-sets.ts";
 import { ownVersion } from "./versions.ts";
 import type { OtherVersion, OtherVersions } from "./versions.ts";
 
@@ -31,6 +32,7 @@ export interface OwnerConflict {
 /** What the writer of an update owns of its doing; the others' sets in `sets` lose what changed. */
 export function recordUpdate(scope: WriteScope, oldObject: JsonObject, newObject: JsonObject, sets: ManagedSets): FieldSet {
   const versions = versionsOf(scope);
+  reconcile(sets, versions);
   const changes = changesByVersion(scope, versions, oldObject, newObject);
   const own = changes(scope.apiVersion)!;
   const conflicts = findConflicts(sets, changes, undefined);
@@ -40,14 +42,15 @@ export function recordUpdate(scope: WriteScope, oldObject: JsonObject, newObject
 
 /**
  * Merges `config` into `live` as `applier` and takes out what it applied before and no longer does. Either conflicts, and `sets` is as
- * before, or the merged object, `undefined` when nothing changed, and `sets` with the new owners.
+ * before, or the merged object, and `sets` with the new owners.
  */
-export function recordApply(scope: WriteScope, write: ApplyWrite, sets: ManagedSets): { conflicts: OwnerConflict[] } | { object: JsonObject; changed: Comparison } {
+export function recordApply(scope: WriteScope, write: ApplyWrite, sets: ManagedSets): { conflicts: OwnerConflict[] } | { object: JsonObject } {
   const { live, config, applier, force } = write;
   const versions = versionsOf(scope);
   const id = managerId(applier);
-  const previous = sets.get(id);
   const next: ManagedSets = new Map(sets);
+  reconcile(next, versions);
+  const previous = next.get(id);
   next.set(id, { ...applier, fields: recursiveDifference(ownedFields(config, scope.schema), scope.ignored), time: previous?.time });
   const merged = mergeTyped(live, config, scope.schema);
   const object = previous === undefined ? merged : pruneUnapplied(merged, previous, { sets: next, versions });
@@ -59,7 +62,7 @@ export function recordApply(scope: WriteScope, write: ApplyWrite, sets: ManagedS
   if (applied !== undefined) next.set(id, { ...applied, fields: difference(applied.fields, unownable) });
   sets.clear();
   for (const [key, set] of next) if (!isEmptySet(set.fields)) sets.set(key, set);
-  return { object, changed: compare(live, object, scope.schema) };
+  return { object };
 }
 
 export interface ApplyWrite {
@@ -81,6 +84,14 @@ function versionsOf(scope: WriteScope): OtherVersions {
     if (!known.has(apiVersion)) known.set(apiVersion, scope.otherVersions?.(apiVersion));
     return known.get(apiVersion);
   };
+}
+
+function reconcile(sets: ManagedSets, versions: OtherVersions): void {
+  for (const [id, set] of sets) {
+    const version = versions(set.apiVersion);
+    const fields = version === undefined ? set.fields : reconcileSet(set.fields, version.schema);
+    if (fields !== set.fields) sets.set(id, withFields(set, fields));
+  }
 }
 
 /** The change as a version sees it; undefined when the version does not exist. */
@@ -125,7 +136,6 @@ function giveUp(sets: ManagedSets, changes: Changes, conflicts: readonly OwnerCo
   }
 }
 
-function withFields<T extends ManagerName & { readonly fields: FieldSet; readonly time: string | undefined }>(set: T, fields: FieldSet) {
-  const { manager, operation, apiVersion, subresource, time } = set;
+function withFields({ manager, operation, apiVersion, subresource, time }: ManagedSet, fields: FieldSet): ManagedSet {
   return { manager, operation, apiVersion, subresource, time, fields };
 }

@@ -2,19 +2,14 @@
 import { isRawNumber } from "../json.ts";
 import type { JsonValue } from "../json.ts";
 
-/** `%v` of a value: `map[a:1 b:[x <nil>]]`, keys sorted. Does not recurse. */
+/** `%v` of a value: `map[a:1 b:[x <nil>]]`, keys sorted. */
 export function goText(value: unknown): string {
-  let text = "";
-  const pending: unknown[] = [value];
-  while (pending.length > 0) {
-    const next = pending.pop();
-    if (next instanceof Literal) text += next.text;
-    else if (Array.isArray(next)) pending.push(new Literal("]"), ...spaced(next.map((item) => [item])).reverse(), new Literal("["));
-    else if (isRawNumber(next)) text += next.rawJSON;
-    else if (typeof next === "object" && next !== null) pending.push(new Literal("]"), ...spaced(members(next as Record<string, unknown>)).reverse(), new Literal("map["));
-    else text += scalarText(next);
-  }
-  return text;
+  return print(value, plain);
+}
+
+/** `%#v` of a value: `map[string]interface {}{"a":1, "b":[]interface {}{"x", interface {}(nil)}}`. */
+export function goSyntax(value: unknown): string {
+  return print(value, syntax);
 }
 
 /** The word for a value's kind in Go's reflection: `string`, `map`, `slice`, `bool`, `int64`, `float64`. */
@@ -34,6 +29,24 @@ export function jsonKind(value: JsonValue): string {
   return typeof value === "string" ? "string" : "object";
 }
 
+interface Style {
+  readonly list: readonly [open: string, close: string];
+  readonly map: readonly [open: string, close: string];
+  readonly separator: string;
+  readonly key: (name: string) => string;
+  readonly scalar: (value: unknown) => string;
+}
+
+const plain: Style = { list: ["[", "]"], map: ["map[", "]"], separator: " ", key: (name) => name, scalar: scalarText };
+const syntax: Style = {
+  list: ["[]interface {}{", "}"],
+  map: ["map[string]interface {}{", "}"],
+  separator: ", ",
+  key: (name) => JSON.stringify(name),
+  scalar: (value) => (typeof value === "string" ? JSON.stringify(value) : value === null || value === undefined ? "interface {}(nil)" : scalarText(value)),
+};
+
+/** A piece of the output, as opposed to a value that is still to be printed. */
 class Literal {
   readonly text: string;
   constructor(text: string) {
@@ -41,14 +54,30 @@ class Literal {
   }
 }
 
-function members(object: Record<string, unknown>): unknown[][] {
-  return Object.keys(object)
-    .sort()
-    .map((key) => [new Literal(`${key}:`), object[key]]);
+/** Does not recurse: values may be nested to any depth. */
+function print(value: unknown, style: Style): string {
+  let text = "";
+  const pending: unknown[] = [value];
+  while (pending.length > 0) {
+    const next = pending.pop();
+    if (next instanceof Literal) text += next.text;
+    else if (Array.isArray(next)) push(pending, style.list, next.map((item: unknown) => [item]), style);
+    else if (typeof next === "object" && next !== null && !isRawNumber(next)) push(pending, style.map, members(next as Record<string, unknown>, style), style);
+    else text += isRawNumber(next) ? next.rawJSON : style.scalar(next);
+  }
+  return text;
 }
 
-function spaced(parts: unknown[][]): unknown[] {
-  return parts.flatMap((part, index) => (index === 0 ? part : [new Literal(" "), ...part]));
+/** Puts the parts of a container on the stack, the first on top. */
+function push(pending: unknown[], [open, close]: readonly [string, string], parts: unknown[][], style: Style): void {
+  const sequence = [new Literal(open), ...parts.flatMap((part, index) => (index === 0 ? part : [new Literal(style.separator), ...part])), new Literal(close)];
+  for (const item of sequence.reverse()) pending.push(item);
+}
+
+function members(object: Record<string, unknown>, style: Style): unknown[][] {
+  return Object.keys(object)
+    .sort()
+    .map((name) => [new Literal(`${style.key(name)}:`), object[name]]);
 }
 
 function scalarText(value: unknown): string {

@@ -2,7 +2,7 @@
  * Field selectors (API concept "Field Selectors"): terms `field=value`, `field==value`, `field!=value`, joined by commas.
  * `\`, `,` and `=` in a value are written with a backslash in front.
  */
-import { SelectorError } from "./label-selector.ts";
+import { SelectorError } from "./label-requirement.ts";
 
 /** Parses the text of a `fieldSelector` parameter; terms come sorted. Throws `SelectorError` with Kubernetes' text (a 400 of the caller). */
 export function parseFieldSelector(text: string): FieldSelector {

@@ -4,13 +4,13 @@
  */
 import { fieldErrorText } from "../field-error.ts";
 import { FieldPath } from "../field-path.ts";
-import { keyFaults, SelectorError } from "./label-selector.ts";
-import type { LabelOperator } from "./label-selector.ts";
+import { keyFaults, newRequirement, SelectorError } from "./label-requirement.ts";
+import type { LabelOperator, LabelRequirement } from "./label-requirement.ts";
 
 /** The requirements in the order written. Throws `SelectorError`. */
-export function parseRequirements(text: string): ParsedRequirement[] {
+export function parseRequirements(text: string): LabelRequirement[] {
   const cursor: Cursor = { tokens: tokenize(text), position: 0 };
-  const requirements: ParsedRequirement[] = [];
+  const requirements: LabelRequirement[] = [];
   for (;;) {
     const first = peek(cursor);
     if (first.kind === "end") return requirements;
@@ -22,13 +22,6 @@ export function parseRequirements(text: string): ParsedRequirement[] {
     const after = peek(cursor);
     if (!startsRequirement(after)) throw new SelectorError(`found '${after.text}', expected: identifier after ','`);
   }
-}
-
-export interface ParsedRequirement {
-  readonly key: string;
-  readonly operator: LabelOperator;
-  /** Sorted, each once. */
-  readonly values: string[];
 }
 
 /** `kind` is the symbol itself, `word` for anything else, `end` after the last. */
@@ -53,7 +46,7 @@ const binaryOperators: ReadonlyMap<string, LabelOperator> = new Map([
 const endToken: Token = { kind: "end", text: "" };
 
 function tokenize(text: string): Token[] {
-  return Array.from(text.matchAll(/==|!=|[=!(),><]|[^=!(),><\s]+/g), ([part]) => ({ kind: /^[=!(),><]/.test(part) ? part : "word", text: part }));
+  return Array.from(text.matchAll(/==|!=|[=!(),><]|[^=!(),><\t\n\r ]+/g), ([part]) => ({ kind: /^[=!(),><]/.test(part) ? part : "word", text: part }));
 }
 
 function peek(cursor: Cursor): Token {
@@ -71,7 +64,7 @@ function startsRequirement(token: Token): boolean {
 }
 
 /** Everything that goes wrong inside a requirement is reported as such. */
-function parseRequirement(cursor: Cursor): ParsedRequirement {
+function parseRequirement(cursor: Cursor): LabelRequirement {
   try {
     return parseKeyed(cursor);
   } catch (error) {
@@ -80,20 +73,20 @@ function parseRequirement(cursor: Cursor): ParsedRequirement {
   }
 }
 
-function parseKeyed(cursor: Cursor): ParsedRequirement {
+function parseKeyed(cursor: Cursor): LabelRequirement {
   const isNegated = peek(cursor).kind === "!";
   if (isNegated) cursor.position++;
   const key = take(cursor);
   if (key.kind !== "word") throw new SelectorError(`found '${key.text}', expected: identifier`);
   const [fault] = keyFaults(key.text, FieldPath.root());
   if (fault !== undefined) throw new SelectorError(fieldErrorText(fault));
-  if (isNegated) return { key: key.text, operator: "!", values: [] };
+  if (isNegated) return newRequirement(key.text, "!", []);
   const next = peek(cursor);
-  if (next.kind === "end" || next.kind === ",") return { key: key.text, operator: "exists", values: [] };
+  if (next.kind === "end" || next.kind === ",") return newRequirement(key.text, "exists", []);
   const operator = binaryOperators.get(take(cursor).text);
   if (operator === undefined) throw new SelectorError(`found '${next.text}', expected: in, notin, =, ==, !=, gt, lt`);
   const values = operator === "in" || operator === "notin" ? parseValues(cursor) : [parseExactValue(cursor)];
-  return { key: key.text, operator, values: [...new Set(values)].sort() };
+  return newRequirement(key.text, operator, [...new Set(values)].sort());
 }
 
 function parseExactValue(cursor: Cursor): string {

@@ -1,6 +1,6 @@
 /** What an object was before it was created: Go's zero value of its type, as JSON. */
-import type { JsonObject, JsonValue } from "../json.ts";
-import type { FieldSchema, ScalarKind, Schema, StructSchema } from "../schema.ts";
+import type { JsonObject, JsonValue } from "../../json.ts";
+import type { FieldSchema, ScalarKind, Schema, StructSchema } from "../../schema.ts";
 
 /**
  * The zero value of a kind: members that Go always prints (`spec: {}`, `status: {}`, `containers: null`). A creation is the difference to it,

@@ -2,9 +2,9 @@
  * Elements of field paths as FieldsV1 writes them: `f:name` (a member of a map), `k:{"name":"c"}` (a list item by its keys),
  * `v:"text"` (an item of a set by its value), `i:0` (by its index; read, never made).
  */
-import { isObject, isRawNumber, rawNumber } from "../json.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
-import type { ListSchema } from "../schema.ts";
+import { isObject, isRawNumber, rawNumber } from "../../json.ts";
+import type { JsonObject, JsonValue } from "../../json.ts";
+import type { ListSchema } from "../../schema.ts";
 import { memberNode } from "./field-set.ts";
 import type { FieldSet } from "./field-set.ts";
 

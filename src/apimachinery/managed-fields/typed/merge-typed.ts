@@ -1,8 +1,8 @@
 /** Merges an applied configuration into a live object. */
-import { deepEqual, isObject, setMember } from "../json.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
-import type { ListSchema, Schema } from "../schema.ts";
-import { itemElement } from "./path-element.ts";
+import { deepEqual, isObject, setMember } from "../../json.ts";
+import type { JsonObject, JsonValue } from "../../json.ts";
+import type { ListSchema, Schema } from "../../schema.ts";
+import { itemElement } from "../sets/path-element.ts";
 import { itemSchema, memberSchema, shapeOf } from "./typed-shape.ts";
 
 /** `live` with the fields of `config`; both stay as they are, the result shares parts with them. */

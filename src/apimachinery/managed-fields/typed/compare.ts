@@ -1,10 +1,10 @@
 /** What a write changed, as sets of fields. */
-import { deepEqual, isObject } from "../json.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
-import type { ListSchema, Schema } from "../schema.ts";
-import { emptySet, isEmptySet, makeNode, memberNode, recursiveDifference } from "./field-set.ts";
-import type { FieldSet } from "./field-set.ts";
-import { itemElement } from "./path-element.ts";
+import { deepEqual, isObject } from "../../json.ts";
+import type { JsonObject, JsonValue } from "../../json.ts";
+import type { ListSchema, Schema } from "../../schema.ts";
+import { emptySet, isEmptySet, makeNode, memberNode, recursiveDifference } from "../sets/field-set.ts";
+import type { FieldSet } from "../sets/field-set.ts";
+import { itemElement } from "../sets/path-element.ts";
 import { itemSchema, memberSchema, shapeOf } from "./typed-shape.ts";
 
 /** Compares two objects of one schema. Maps and associative lists count themselves when they come or go, beside their content. */

@@ -1,10 +1,10 @@
 /** Which fields a value sets: what an applied configuration owns. */
-import { isObject } from "../json.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
-import type { ListSchema, Schema } from "../schema.ts";
-import { emptySet, makeNode, memberNode } from "./field-set.ts";
-import type { FieldSet } from "./field-set.ts";
-import { itemElement } from "./path-element.ts";
+import { isObject } from "../../json.ts";
+import type { JsonObject, JsonValue } from "../../json.ts";
+import type { ListSchema, Schema } from "../../schema.ts";
+import { emptySet, makeNode, memberNode } from "../sets/field-set.ts";
+import type { FieldSet } from "../sets/field-set.ts";
+import { itemElement } from "../sets/path-element.ts";
 import { isDeclaredField, itemSchema, memberSchema, shapeOf } from "./typed-shape.ts";
 
 /**

@@ -1,8 +1,9 @@
 /** Whether a value has the types that its schema declares: what server-side apply checks of a configuration before it merges it. */
-import { isObject, isRawNumber } from "../json.ts";
-import type { JsonValue } from "../json.ts";
-import type { ListSchema, ScalarSchema, Schema } from "../schema.ts";
-import { elementText, itemElement } from "./path-element.ts";
+import { isObject, isRawNumber } from "../../json.ts";
+import type { JsonValue } from "../../json.ts";
+import { goSyntax, goText } from "../../patch/go-text.ts";
+import type { ListSchema, ScalarSchema, Schema } from "../../schema.ts";
+import { elementText, itemElement } from "../sets/path-element.ts";
 import { isFreeForm, itemSchema, memberSchema } from "./typed-shape.ts";
 
 /**
@@ -29,9 +30,9 @@ function valueFaults(value: JsonValue, schema: Schema): Fault[] {
   switch (schema.shape) {
     case "struct":
     case "map":
-      return isObject(value) ? mapFaults(value, schema) : fault(`expected map, got &{${goValue(value)}}`);
+      return isObject(value) ? mapFaults(value, schema) : fault(`expected map, got &{${goText(value)}}`);
     case "list":
-      return Array.isArray(value) ? listFaults(value, schema) : fault(`expected list, got &{${goValue(value)}}`);
+      return Array.isArray(value) ? listFaults(value, schema) : fault(`expected list, got &{${goText(value)}}`);
     case "scalar":
       return scalarFaults(value, schema);
   }
@@ -68,37 +69,21 @@ function listFaults(list: JsonValue[], schema: ListSchema): Fault[] {
 function scalarFaults(value: JsonValue, schema: ScalarSchema): Fault[] {
   switch (schema.scalar) {
     case "json":
-      return isFreeForm(schema) || isObject(value) || schema.special !== "RawExtension" ? [] : fault(`expected map, got &{${goValue(value)}}`);
+      return isFreeForm(schema) || isObject(value) || schema.special !== "RawExtension" ? [] : fault(`expected map, got &{${goText(value)}}`);
     case "string":
     case "bytes":
     case "duration":
       return typeof value === "string" ? [] : fault(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
     case "bool":
-      return typeof value === "boolean" ? [] : fault(`expected boolean, got &{${goValue(value)}}`);
+      return typeof value === "boolean" ? [] : fault(`expected boolean, got &{${goText(value)}}`);
     case "time":
     case "microTime":
     case "quantity":
     case "intOrString":
-      return Array.isArray(value) || isObject(value) ? fault(`expected any scalar, got &{${goValue(value)}}`) : [];
+      return Array.isArray(value) || isObject(value) ? fault(`expected any scalar, got &{${goText(value)}}`) : [];
     default:
       return typeof value === "number" || isRawNumber(value) ? [] : fault(`expected numeric (int or float), got ${goType(value)}`);
   }
-}
-
-/** Go's `%v`. */
-function goValue(value: JsonValue): string {
-  if (Array.isArray(value)) return `[${value.map(goValue).join(" ")}]`;
-  if (isRawNumber(value)) return value.rawJSON;
-  if (isObject(value)) return `map[${sortedEntries(value).map(([name, member]) => `${name}:${goValue(member)}`).join(" ")}]`;
-  return value === null ? "<nil>" : String(value);
-}
-
-/** Go's `%#v`. */
-function goSyntax(value: JsonValue): string {
-  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
-  if (isRawNumber(value)) return value.rawJSON;
-  if (isObject(value)) return `map[string]interface {}{${sortedEntries(value).map(([name, member]) => `${JSON.stringify(name)}:${goSyntax(member)}`).join(", ")}}`;
-  return value === null ? "interface {}(nil)" : JSON.stringify(value);
 }
 
 function goType(value: JsonValue): string {
@@ -106,5 +91,3 @@ function goType(value: JsonValue): string {
   if (isObject(value)) return "map[string]interface {}";
   return typeof value === "boolean" ? "bool" : "string";
 }
-
-const sortedEntries = (object: Readonly<Record<string, JsonValue>>) => Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1));

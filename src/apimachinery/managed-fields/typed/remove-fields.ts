@@ -1,10 +1,10 @@
 /** Takes fields out of an object: what an applier no longer applies. */
-import { isObject, setMember } from "../json.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
-import type { ListSchema, Schema } from "../schema.ts";
-import { childElements, isEmptySet, isMember, makeNode } from "./field-set.ts";
-import type { FieldSet } from "./field-set.ts";
-import { itemElement } from "./path-element.ts";
+import { isObject, setMember } from "../../json.ts";
+import type { JsonObject, JsonValue } from "../../json.ts";
+import type { ListSchema, Schema } from "../../schema.ts";
+import { childElements, isEmptySet, isMember, makeNode } from "../sets/field-set.ts";
+import type { FieldSet } from "../sets/field-set.ts";
+import { itemElement } from "../sets/path-element.ts";
 import { isDeclaredField, itemSchema, memberSchema, shapeOf } from "./typed-shape.ts";
 
 /** `object` without the members of `fields`; maps and lists that lose all their content become null. The argument stays as it is. */

@@ -3,9 +3,9 @@
  * owned whole. Free-form JSON (fields of custom resources that no schema declares) is seen by its values: objects are maps, lists and
  * scalars are leaves.
  */
-import { isObject } from "../json.ts";
-import type { JsonValue } from "../json.ts";
-import type { ListSchema, Schema } from "../schema.ts";
+import { isObject } from "../../json.ts";
+import type { JsonValue } from "../../json.ts";
+import type { ListSchema, Schema } from "../../schema.ts";
 
 export type Shape = "map" | "list" | "leaf";
 
