@@ -64,9 +64,8 @@ function validateNodeUpdate(node: CSINode, old: CSINode): FieldError[] {
   const changed = (old.spec?.drivers ?? []).flatMap((oldDriver) =>
     (node.spec?.drivers ?? [])
       .filter(({ name }) => name === oldDriver.name)
-      .map(({ allocatable: _, ...driver }) => driver)
       .filter((driver) => driver.nodeID !== oldDriver.nodeID || !isSame(driver.topologyKeys, oldDriver.topologyKeys))
-      .map((driver) => invalid(path, internalForm("api.storage.v1.CSINodeDriver", driver), "field is immutable")),
+      .map((driver) => invalid(path, internalForm("api.storage.v1.CSINodeDriver", { ...driver, allocatable: undefined }), "field is immutable")),
   );
   return [...validateNode(node), ...changed];
 }
