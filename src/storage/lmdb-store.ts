@@ -39,7 +39,13 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     for (const version of checkpoint.versions()) mvcc.restore(version);
     for (const version of versions) mvcc.restore(version);
     journal.start(mvcc, versions);
-    return new SequencedStore({ backend: "lmdb", clock: options.clock, journal, mvcc });
+    return new SequencedStore({
+      backend: "lmdb",
+      clock: options.clock,
+      journal,
+      mvcc,
+      ...(options.quotaBytes !== undefined && { quotaBytes: options.quotaBytes }),
+    });
   } catch (error) {
     await log.close();
     await checkpoint.close();
@@ -53,6 +59,8 @@ export interface LmdbStoreOptions {
   readonly random?: Random;
   readonly logger?: Logger;
   readonly window?: WindowLimits;
+  /** Bytes of keys and values above which puts are refused as `Full`; 8 GiB when absent. */
+  readonly quotaBytes?: number;
   /** Size of the log in bytes at which it is brought into the checkpoint. */
   readonly checkpointBytes?: number;
   /** Program and arguments that run verify-checkpoint.ts; the directory is appended. */

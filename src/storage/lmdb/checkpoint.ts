@@ -142,8 +142,8 @@ export class Checkpoint {
 
 export const checkpointFile = "checkpoint.mdb";
 
-/** Keys and bytes of one transaction, which has to be put together in one turn of the loop. */
-const batchLimit = 500;
+/** Keys and bytes of one transaction, which is put together in one turn of the loop (about 4 ms). */
+const batchLimit = 1_000;
 const batchLimitBytes = 4 * 1024 * 1024;
 
 function endOfTransaction(versions: readonly Version[], start: number): number {
