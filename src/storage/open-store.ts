@@ -1,4 +1,5 @@
 import { unreachable } from "../base/invariant.ts";
+import type { Log } from "../base/log.ts";
 import type { EtcdStoreOptions } from "./etcd-store.ts";
 import type { LmdbStoreOptions } from "./lmdb-store.ts";
 import { openMemoryStore, type MemoryStoreOptions } from "./memory-store.ts";
@@ -18,7 +19,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-export type StoreOptions =
+export type StoreOptions = { readonly logger?: Log } & (
   | ({ readonly backend: "memory" } & MemoryStoreOptions)
   | ({ readonly backend: "lmdb" } & LmdbStoreOptions)
-  | ({ readonly backend: "etcd" } & EtcdStoreOptions);
+  | ({ readonly backend: "etcd" } & EtcdStoreOptions)
+);
