@@ -2,7 +2,7 @@
 //
 //   node tools/generate-cri.ts ../shared/facts/cri-v1.json
 //
-// The compact form is documented in src/kubelet/runtime/containerd/wire.ts. Messages of Windows and checkpoints are left out.
+// The compact form is documented in src/apimachinery/protobuf/messages.ts. Messages of Windows and checkpoints are left out.
 import { readFileSync, writeFileSync } from "node:fs";
 
 type Row = [name: string, number: number, type: string, label?: string];

@@ -75,7 +75,7 @@ export function startPrograms(options: { clock: Clock; nodePath?: string }): Pro
   return new ProgramClient(options);
 }
 
-/** The path of a program of ours, given the caller's `import.meta.url`: `NAME.ts` in the sources, `NAME.js` beside the bundle. */
+/** The path of a program of ours, given the `import.meta.url` of a module in its folder: `NAME.ts` in the sources, `NAME.js` beside the bundle. */
 export function programPath(moduleUrl: string, name: string): string {
   return fileURLToPath(new URL(`./${name}${moduleUrl.endsWith(".ts") ? ".ts" : ".js"}`, moduleUrl));
 }

@@ -2,19 +2,18 @@
  * The runtime `containerd` (or any other CRI v1 server on a unix socket that also serves containerd's event service).
  * CRI does the work; exits are heard from containerd's own events, since CRI events came only with 1.7.
  */
+import type { MessageFacts } from "../../apimachinery/protobuf/messages.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { ContainerRuntime, ExecRequest, RuntimeError } from "./cri.ts";
+import type { ContainerRuntime, CreateContainerRequest, ExecRequest, ImageFsInfo, RuntimeError } from "./cri.ts";
 import type { Container, ContainerStats, ContainerStatus, ExecSyncResponse, Image, PodSandbox, PodSandboxStats, PodSandboxStatus, RuntimeStatus, VersionResponse } from "./cri-messages.ts";
-import type { ImageFsInfo } from "./cri.ts";
 import { containerdEvents } from "./containerd/containerd-events.ts";
 import criTables from "./data/cri-v1.json" with { type: "json" };
 import { GrpcConnection } from "./containerd/grpc.ts";
 import { openRemoteCommand, openRemotePort } from "./containerd/spdy-sessions.ts";
-import type { MessageTables } from "./containerd/wire.ts";
 
 export function connectContainerd(options: { socketPath: string; clock: Clock }): ContainerRuntime {
   const connection = new GrpcConnection(options);
-  const tables = criTables as unknown as MessageTables;
+  const tables = criTables as unknown as MessageFacts;
   const runtime = connection.service("runtime.v1.RuntimeService", tables);
   const images = connection.service("runtime.v1.ImageService", tables);
 
@@ -32,7 +31,7 @@ export function connectContainerd(options: { socketPath: string; clock: Clock })
     listPodSandbox: async (filter, signal) => (await runtime.call("ListPodSandbox", { filter }, { signal }))["items"] as PodSandbox[],
     podSandboxStatus: async (pod_sandbox_id, signal) => (await runtime.call("PodSandboxStatus", { pod_sandbox_id }, { signal }))["status"] as PodSandboxStatus,
 
-    createContainer: async (request, signal) => (await runtime.call("CreateContainer", request, { signal }))["container_id"] as string,
+    createContainer: async (request, signal) => (await runtime.call("CreateContainer", withBytes(request), { signal }))["container_id"] as string,
     startContainer: (container_id, signal) => done(runtime.call("StartContainer", { container_id }, { signal })),
     stopContainer: (container_id, timeoutSeconds, signal) =>
       done(runtime.call("StopContainer", { container_id, timeout: timeoutSeconds }, { signal, timeoutMs: timeoutSeconds * 1000 + 120_000 }).catch(ignoreNotFound)),
@@ -73,6 +72,12 @@ export function connectContainerd(options: { socketPath: string; clock: Clock })
     close: async () => connection.close(),
   };
   return service;
+}
+
+/** Environment values are bytes on the wire. */
+function withBytes(request: CreateContainerRequest): object {
+  const envs = request.config.envs?.map(({ key, value }) => ({ key, value: typeof value === "string" ? Buffer.from(value) : value }));
+  return envs === undefined ? request : { ...request, config: { ...request.config, envs } };
 }
 
 async function done(call: Promise<unknown>): Promise<void> {

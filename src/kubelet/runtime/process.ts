@@ -8,7 +8,6 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import { readProcessTree } from "../../host/processes.ts";
-import { programPath } from "../../host/programs.ts";
 import type { Programs } from "../../host/programs.ts";
 import { parseImageName } from "../images/image-name.ts";
 import { imageHasCommandAnnotation, RuntimeError } from "./cri.ts";
@@ -44,7 +43,7 @@ export async function startProcessRuntime(options: ProcessRuntimeOptions): Promi
   const files = new PodFiles(options.stateDirectory);
   await mkdir(options.socketDirectory, { recursive: true, mode: 0o700 });
   const nodePath = options.nodePath ?? process.execPath;
-  const images = new LocalImages(builtinPrograms(nodePath, programPath(import.meta.url, "process/hello-main")), files);
+  const images = new LocalImages(builtinPrograms(nodePath), files);
   await images.load();
   const pods = new ProcessPods({
     ...options,

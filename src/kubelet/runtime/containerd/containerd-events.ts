@@ -3,14 +3,14 @@
  * (its bookkeeping hears the same events, slightly later than we do). Broken streams are opened again; each start says RELIST.
  * `pods` remembers which sandbox a container is in, as containerd's events do not say.
  */
+import { MessageCodec } from "../../../apimachinery/protobuf/messages.ts";
+import type { MessageFacts } from "../../../apimachinery/protobuf/messages.ts";
 import { sleep } from "../../../base/clock.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { ContainerEvent, RuntimeService } from "../cri.ts";
 import { isRuntimeNotFound } from "../cri.ts";
 import containerdTables from "../data/containerd-v1.json" with { type: "json" };
 import type { GrpcConnection, GrpcService } from "./grpc.ts";
-import { Wire } from "./wire.ts";
-import type { MessageTables } from "./wire.ts";
 
 export async function* containerdEvents(options: EventSource): AsyncGenerator<ContainerEvent> {
   const { signal, clock } = options;
@@ -37,8 +37,8 @@ type Pod = { pod_sandbox_id: string; pod_uid: string };
 type Subscription = EventSource & { events: GrpcService; pods: Map<string, Pod> };
 type Change = Pick<ContainerEvent, "type" | "container_id">;
 
-const tables = containerdTables as unknown as MessageTables;
-const wire = new Wire(tables);
+const tables = containerdTables as unknown as MessageFacts;
+const codec = new MessageCodec(tables);
 
 /**
  * containerd does not say when a subscription has begun, so we publish an event of our own until it comes back: what follows is complete.
@@ -87,13 +87,13 @@ function changeOf(envelope: Readonly<Record<string, unknown>>): Change | undefin
   const value = (envelope["event"] as { value: Uint8Array } | undefined)?.value ?? Buffer.alloc(0);
   switch (envelope["topic"]) {
     case "/containers/create":
-      return { type: "CONTAINER_CREATED", container_id: String(wire.decode("ContainerCreate", value)["id"]) };
+      return { type: "CONTAINER_CREATED", container_id: String(codec.decode("ContainerCreate", value)["id"]) };
     case "/containers/delete":
-      return { type: "CONTAINER_DELETED", container_id: String(wire.decode("ContainerDelete", value)["id"]) };
+      return { type: "CONTAINER_DELETED", container_id: String(codec.decode("ContainerDelete", value)["id"]) };
     case "/tasks/start":
-      return { type: "CONTAINER_STARTED", container_id: String(wire.decode("TaskStart", value)["container_id"]) };
+      return { type: "CONTAINER_STARTED", container_id: String(codec.decode("TaskStart", value)["container_id"]) };
     case "/tasks/exit": {
-      const exit = wire.decode("TaskExit", value);
+      const exit = codec.decode("TaskExit", value);
       // An exec's exit names its own id beside the container's.
       return exit["id"] === exit["container_id"] ? { type: "CONTAINER_STOPPED", container_id: String(exit["container_id"]) } : undefined;
     }

@@ -1,11 +1,11 @@
 /** gRPC on a unix socket, with message tables instead of generated code. */
 import { Client, credentials, Metadata, status as statusCodes } from "@grpc/grpc-js";
 import type { CallOptions, ServiceError } from "@grpc/grpc-js";
+import { MessageCodec } from "../../../apimachinery/protobuf/messages.ts";
+import type { MessageFacts } from "../../../apimachinery/protobuf/messages.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { RuntimeError } from "../cri.ts";
 import type { RuntimeErrorReason } from "../cri.ts";
-import { Wire } from "./wire.ts";
-import type { MessageTables } from "./wire.ts";
 
 export interface GrpcService {
   /** A unary call of `METHOD`, whose messages are `METHODRequest` and `METHODResponse` unless `messages` names others. */
@@ -35,8 +35,8 @@ export class GrpcConnection {
     });
   }
 
-  service(path: string, tables: MessageTables, headers: Readonly<Record<string, string>> = {}): GrpcService {
-    const wire = new Wire(tables);
+  service(path: string, tables: MessageFacts, headers: Readonly<Record<string, string>> = {}): GrpcService {
+    const codec = new MessageCodec(tables);
     const metadata = () => {
       const result = new Metadata();
       for (const [key, value] of Object.entries(headers)) result.set(key, value);
@@ -47,12 +47,11 @@ export class GrpcConnection {
         const [requestName, responseName] = how.messages ?? [`${method}Request`, `${method}Response`];
         const timeoutMs = how.timeoutMs ?? 120_000;
         const options: CallOptions = timeoutMs === 0 ? {} : { deadline: this.#clock.nowMs() + timeoutMs };
-        const codec = { encode: (value: object) => wire.encode(requestName, value), decode: (bytes: Buffer) => wire.decode(responseName, bytes) };
-        return this.#unary(`/${path}/${method}`, request, { codec, metadata: metadata(), options, signal: how.signal });
+        const coding = { encode: encoder(codec, requestName), decode: decoder(codec, responseName) };
+        return this.#unary(`/${path}/${method}`, request, { ...coding, metadata: metadata(), options, signal: how.signal });
       },
       subscribe: (method, request, response, signal) => {
-        const encode = (value: object) => wire.encode(request.message, value);
-        const stream = this.#client.makeServerStreamRequest(`/${path}/${method}`, encode, (bytes) => wire.decode(response, bytes), request.value, metadata());
+        const stream = this.#client.makeServerStreamRequest(`/${path}/${method}`, encoder(codec, request.message), decoder(codec, response), request.value, metadata());
         return messagesOf(stream, signal);
       },
     };
@@ -66,7 +65,7 @@ export class GrpcConnection {
     how.signal?.throwIfAborted();
     return new Promise((resolve, reject) => {
       const abort = () => call.cancel();
-      const call = this.#client.makeUnaryRequest(path, how.codec.encode, how.codec.decode, request, how.metadata, how.options, (error, response) => {
+      const call = this.#client.makeUnaryRequest(path, how.encode, how.decode, request, how.metadata, how.options, (error, response) => {
         how.signal?.removeEventListener("abort", abort);
         if (error === null) resolve(response!);
         else reject(how.signal?.aborted === true ? how.signal.reason : runtimeError(error));
@@ -77,7 +76,8 @@ export class GrpcConnection {
 }
 
 type Unary = {
-  codec: { encode(value: object): Buffer; decode(bytes: Buffer): Record<string, unknown> };
+  encode(value: object): Buffer;
+  decode(bytes: Buffer): Record<string, unknown>;
   metadata: Metadata;
   options: CallOptions;
   signal: AbortSignal | undefined;
@@ -95,6 +95,23 @@ async function* messagesOf(stream: AsyncIterable<Record<string, unknown>> & { ca
     signal.removeEventListener("abort", cancel);
     stream.cancel();
   }
+}
+
+function encoder(codec: MessageCodec, message: string): (value: object) => Buffer {
+  return (value) => Buffer.from(codec.encode(message, value as Readonly<Record<string, unknown>>));
+}
+
+function decoder(codec: MessageCodec, message: string): (bytes: Buffer) => Record<string, unknown> {
+  return (bytes) => withNumbers(codec.decode(message, bytes)) as Record<string, unknown>;
+}
+
+/** Nanosecond times come as bigints; `cri-messages.ts` says why numbers will do. CRI's messages are shallow. */
+function withNumbers(value: unknown): unknown {
+  if (typeof value === "bigint") return Number(value);
+  if (Array.isArray(value)) return value.map(withNumbers);
+  if (typeof value !== "object" || value === null || value instanceof Uint8Array) return value;
+  for (const [key, member] of Object.entries(value)) (value as Record<string, unknown>)[key] = withNumbers(member);
+  return value;
 }
 
 /** gRPC spells its codes in capitals; Go, and so Kubernetes' texts, as `NotFound`, `DeadlineExceeded`. */

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { access } from "node:fs/promises";
 import { resolve } from "node:path";
 import { findOnPath, isExecutable } from "../../../host/executables.ts";
+import { programPath } from "../../../host/programs.ts";
 import { parseImageName } from "../../images/image-name.ts";
 import type { ContainerConfig, Image } from "../cri-messages.ts";
 
@@ -12,8 +13,9 @@ export interface LocalProgram {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Programs by full image name; `nodePath` and `helloPath`: what runs our hello server. */
-export function builtinPrograms(nodePath: string, helloPath: string): Map<string, LocalProgram> {
+/** Programs by full image name; `nodePath` runs our hello server. */
+export function builtinPrograms(nodePath: string): Map<string, LocalProgram> {
+  const helloPath = programPath(import.meta.url, "hello-main");
   const hello = (version: string): LocalProgram => ({ entrypoint: [nodePath, helloPath], env: { VERSION: version } });
   return new Map([
     ["coracle.local/hello:v1", hello("v1")],
