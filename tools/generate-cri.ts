@@ -19,6 +19,9 @@ const enums = Object.entries(facts.enums).map(([name, values]): [string, unknown
 ]);
 const messages = Object.entries(facts.messages)
   .filter(([name]) => !isUnused(name))
-  .map(([name, rows]): [string, unknown] => [shortName(name), rows.filter(([, , type]) => !isUnused(type)).map(([field, number, type, ...label]) => [field, number, type.replace("runtime.v1.", ""), ...label])]);
+  .map(([name, rows]): [string, unknown] => [
+    shortName(name),
+    rows.filter(([, , type]) => !isUnused(type)).map(([field, number, type, ...label]) => [field, number, type.replace("runtime.v1.", ""), ...label]),
+  ]);
 
 writeFileSync("src/kubelet/runtime/data/cri-v1.json", `{"enums":{\n${enums.map(line).join(",\n")}\n},"messages":{\n${messages.map(line).join(",\n")}\n}}\n`);

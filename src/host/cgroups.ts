@@ -21,10 +21,33 @@ export async function detectCgroups(options: { root?: string } = {}): Promise<Cg
   if (hierarchies.unified === undefined && hierarchies.byController.size === 0) return undefined;
   if (hierarchies.byController.has("memory") || hierarchies.unified === undefined) return createV1(root, hierarchies.byController);
   const listed = await readFile(join(root, hierarchies.unified, "cgroup.controllers"), "utf8");
-  return createV2(join(root, hierarchies.unified), new Set(listed.trim().split(/\s+/).filter((name) => name !== "")));
+  return createV2(
+    join(root, hierarchies.unified),
+    new Set(
+      listed
+        .trim()
+        .split(/\s+/)
+        .filter((name) => name !== ""),
+    ),
+  );
 }
 
-const v1Controllers = new Set(["cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids", "hugetlb", "net_cls", "net_prio", "perf_event", "rdma", "misc"]);
+const v1Controllers = new Set([
+  "cpu",
+  "cpuacct",
+  "cpuset",
+  "memory",
+  "devices",
+  "freezer",
+  "blkio",
+  "pids",
+  "hugetlb",
+  "net_cls",
+  "net_prio",
+  "perf_event",
+  "rdma",
+  "misc",
+]);
 
 /** Mount points by controller (v1) and of the unified hierarchy (v2), from a mounts file (proc_mounts(5)). */
 export function parseHierarchies(mounts: string): { byController: Map<string, string>; unified: string | undefined } {

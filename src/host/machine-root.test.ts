@@ -22,7 +22,10 @@ describe("the machine's own things", { skip: whyNot() ?? false }, () => {
     await nft.apply(`table ip ${name} { chain one { }; }`);
     await assert.rejects(nft.apply(`add chain ip ${name} two\nadd rule ip ${name} nowhere accept`), NftError);
     const listed = (await nft.list(["list", "table", "ip", name])) as { chain?: { name: string } }[];
-    assert.deepEqual(listed.flatMap(({ chain }) => chain?.name ?? []), ["one"]);
+    assert.deepEqual(
+      listed.flatMap(({ chain }) => chain?.name ?? []),
+      ["one"],
+    );
     await nft.apply(`delete table ip ${name}`);
     await assert.rejects(nft.list(["list", "table", "ip", name]), (error) => error instanceof NftError && error.reason === "NotFound");
   });

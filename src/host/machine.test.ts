@@ -15,8 +15,16 @@ test("effective capabilities by name", () => {
 });
 
 test("cgroup hierarchies", () => {
-  const v1 = parseHierarchies("cgroup /sys/fs/cgroup/cpu cgroup rw,relatime,cpu,cpuacct 0 0\ncgroup /sys/fs/cgroup/systemd cgroup rw,name=systemd 0 0\ncgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n");
-  assert.deepEqual([...v1.byController], [["cpu", "/sys/fs/cgroup/cpu"], ["cpuacct", "/sys/fs/cgroup/cpu"]]);
+  const v1 = parseHierarchies(
+    "cgroup /sys/fs/cgroup/cpu cgroup rw,relatime,cpu,cpuacct 0 0\ncgroup /sys/fs/cgroup/systemd cgroup rw,name=systemd 0 0\ncgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n",
+  );
+  assert.deepEqual(
+    [...v1.byController],
+    [
+      ["cpu", "/sys/fs/cgroup/cpu"],
+      ["cpuacct", "/sys/fs/cgroup/cpu"],
+    ],
+  );
   assert.equal(v1.unified, "/sys/fs/cgroup/unified");
   const v2 = parseHierarchies("cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n");
   assert.deepEqual([v2.byController.size, v2.unified], [0, "/sys/fs/cgroup"]);

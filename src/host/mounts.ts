@@ -57,7 +57,13 @@ export function parseMountInfo(text: string): Mount[] {
     if (before === undefined || after === undefined) continue;
     const fields = before.split(" ");
     const [type = "", source = ""] = after.split(" ");
-    mounts.push({ root: unescape(fields[3] ?? ""), mountPoint: unescape(fields[4] ?? ""), options: (fields[5] ?? "").split(","), type, source: unescape(source) });
+    mounts.push({
+      root: unescape(fields[3] ?? ""),
+      mountPoint: unescape(fields[4] ?? ""),
+      options: (fields[5] ?? "").split(","),
+      type,
+      source: unescape(source),
+    });
   }
   return mounts;
 }

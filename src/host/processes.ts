@@ -29,7 +29,12 @@ export async function readProcessTree(pid: number): Promise<ProcessInfo[]> {
     if (info === undefined) continue;
     found.push(info);
     const children = await readFile(`/proc/${next}/task/${next}/children`, "utf8").catch(() => "");
-    waiting.push(...children.split(" ").filter((text) => text !== "").map(Number));
+    waiting.push(
+      ...children
+        .split(" ")
+        .filter((text) => text !== "")
+        .map(Number),
+    );
   }
   return found;
 }

@@ -8,22 +8,27 @@ const programs = startPrograms({ clock: systemClock() });
 after(() => programs.close());
 
 const cases = [
-  { name: "output and exit code", spec: { command: "sh", args: ["-c", "echo out; echo err >&2; exit 3"] }, expect: { exitCode: 3, stdout: "out\n", stderr: "err\n" } },
+  {
+    name: "output and exit code",
+    spec: { command: "sh", args: ["-c", "echo out; echo err >&2; exit 3"] },
+    expect: { exitCode: 3, stdout: "out\n", stderr: "err\n" },
+  },
   { name: "input", spec: { command: "cat", input: "hello" }, expect: { exitCode: 0, stdout: "hello", stderr: "" } },
   { name: "environment", spec: { command: "/bin/sh", args: ["-c", "echo $A"], env: { A: "b" } }, expect: { exitCode: 0, stdout: "b\n", stderr: "" } },
   { name: "working directory", spec: { command: "pwd", workingDirectory: "/usr" }, expect: { exitCode: 0, stdout: "/usr\n", stderr: "" } },
   { name: "a signal is 128 + its number", spec: { command: "sh", args: ["-c", "kill -9 $$"] }, expect: { exitCode: 137, stdout: "", stderr: "" } },
-  { name: "output over the limit is cut", spec: { command: "sh", args: ["-c", "echo 123456"], outputLimitBytes: 3 }, expect: { exitCode: 0, stdout: "123", stderr: "", isTruncated: true } },
+  {
+    name: "output over the limit is cut",
+    spec: { command: "sh", args: ["-c", "echo 123456"], outputLimitBytes: 3 },
+    expect: { exitCode: 0, stdout: "123", stderr: "", isTruncated: true },
+  },
   { name: "a timeout kills", spec: { command: "sleep", args: ["60"], timeoutMs: 20 }, expect: { exitCode: 137, stdout: "", stderr: "", timedOut: true } },
 ];
 
 for (const { name, spec, expect } of cases) {
   test(`run: ${name}`, async () => {
     const result = await programs.run(spec);
-    assert.deepEqual(
-      { ...result, stdout: result.stdout.toString(), stderr: result.stderr.toString() },
-      { isTruncated: false, timedOut: false, ...expect },
-    );
+    assert.deepEqual({ ...result, stdout: result.stdout.toString(), stderr: result.stderr.toString() }, { isTruncated: false, timedOut: false, ...expect });
   });
 }
 

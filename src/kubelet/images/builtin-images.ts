@@ -21,7 +21,11 @@ export function builtinImages(busybox: Busybox): ImageContent[] {
  */
 export function pauseImage(busybox: Busybox): ImageContent {
   const script = "trap 'exit 0' TERM INT; while :; do sleep 2147483647 & wait $!; done";
-  return { name: pauseImageName, layers: [busyboxLayer({ ...busybox, applets: ["sh", "sleep"] })], config: { Entrypoint: ["/bin/sh", "-c", script], Env: [path] } };
+  return {
+    name: pauseImageName,
+    layers: [busyboxLayer({ ...busybox, applets: ["sh", "sleep"] })],
+    config: { Entrypoint: ["/bin/sh", "-c", script], Env: [path] },
+  };
 }
 
 /** An HTTP server on port 8080 (or $PORT) that answers `hello v1 from HOSTNAME`; `/healthz` answers `ok`. */
@@ -32,11 +36,11 @@ export function helloImage(name: string, busybox: Busybox): ImageContent {
     "trap 'exit 0' TERM INT",
     // Where the root file system is read-only, shared memory still can be written.
     "pages=/tmp/pages; mkdir -p $pages 2>/dev/null || { pages=/dev/shm/pages; mkdir -p $pages; }",
-    "echo \"hello $VERSION from $(hostname)\" > $pages/index.html",
+    'echo "hello $VERSION from $(hostname)" > $pages/index.html',
     "echo ok > $pages/healthz",
-    "httpd -f -p \"${PORT:-8080}\" -h $pages & server=$!",
-    "until wget -qO /dev/null \"http://127.0.0.1:${PORT:-8080}/healthz\" 2>/dev/null; do kill -0 $server || exit 1; sleep 0.01; done",
-    "echo \"hello $VERSION listens on port ${PORT:-8080}\"",
+    'httpd -f -p "${PORT:-8080}" -h $pages & server=$!',
+    'until wget -qO /dev/null "http://127.0.0.1:${PORT:-8080}/healthz" 2>/dev/null; do kill -0 $server || exit 1; sleep 0.01; done',
+    'echo "hello $VERSION listens on port ${PORT:-8080}"',
     "wait $server",
     "",
   ].join("\n");
@@ -59,7 +63,10 @@ function busyboxLayer(busybox: Busybox): TarEntry[] {
   const users = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n";
   const groups = "root:x:0:\nnogroup:x:65534:\n";
   return [
-    ...["bin", "dev", "etc", "proc", "root", "run", "sys", "usr", "usr/bin", "usr/sbin", "sbin", "var", "home"].map((name): TarEntry => ({ type: "directory", path: name })),
+    ...["bin", "dev", "etc", "proc", "root", "run", "sys", "usr", "usr/bin", "usr/sbin", "sbin", "var", "home"].map((name): TarEntry => ({
+      type: "directory",
+      path: name,
+    })),
     { type: "directory", path: "tmp", mode: 0o1777 },
     { type: "file", path: "etc/passwd", data: Buffer.from(users) },
     { type: "file", path: "etc/group", data: Buffer.from(groups) },

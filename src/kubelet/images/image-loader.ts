@@ -44,6 +44,7 @@ export function createImageLoader(options: ImageLoaderOptions): ImageLoader {
       const archivePath = join(directory, "image.tar");
       await writeFile(archivePath, buildOciArchive(image));
       await importArchive(archivePath, options);
+      await awaitImage(image.name, options);
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
@@ -73,7 +74,13 @@ export async function readBusybox(programs: Programs, path = "/bin/busybox"): Pr
     throw new ImageLoadError(`no static busybox at ${path}: install the package busybox-static`, { cause });
   });
   const listed = await programs.run({ command: path, args: ["--list"] });
-  return { data, applets: listed.stdout.toString().split("\n").filter((name) => name !== "") };
+  return {
+    data,
+    applets: listed.stdout
+      .toString()
+      .split("\n")
+      .filter((name) => name !== ""),
+  };
 }
 
 async function importArchive(archivePath: string, options: ImageLoaderOptions): Promise<string[]> {

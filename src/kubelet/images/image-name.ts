@@ -1,7 +1,13 @@
 /** Image references, as registries' and containers' tools read them (distribution reference grammar). Pure. */
 
 export type ParsedImageName =
-  | { readonly isValid: true; readonly repository: string; readonly tag?: string; readonly digest?: string; /** With registry, and `latest` where nothing is said. */ readonly fullName: string }
+  | {
+      readonly isValid: true;
+      readonly repository: string;
+      readonly tag?: string;
+      readonly digest?: string;
+      /** With registry, and `latest` where nothing is said. */ readonly fullName: string;
+    }
   /** `error` as the grammar's usual reader words it. */
   | { readonly isValid: false; readonly error: string };
 
@@ -20,7 +26,8 @@ export function parseImageName(text: string): ParsedImageName {
 }
 
 const pathPattern = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
-const domainPattern = /^(?:(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])(?:\.(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]))*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?$/;
+const domainPattern =
+  /^(?:(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])(?:\.(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]))*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?$/;
 
 /** A first part with a dot, a colon or a capital, or `localhost`, is a registry; otherwise Docker's is meant. */
 function splitDomain(text: string): [domain: string, rest: string] {

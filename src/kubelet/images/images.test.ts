@@ -27,13 +27,19 @@ for (const [name, expected] of names) {
 }
 
 test("a tar's header", () => {
-  const tar = writeTar([{ type: "file", path: "a", data: Buffer.from("hello"), mode: 0o755 }, { type: "symlink", path: "b", target: "a" }]);
+  const tar = writeTar([
+    { type: "file", path: "a", data: Buffer.from("hello"), mode: 0o755 },
+    { type: "symlink", path: "b", target: "a" },
+  ]);
   assert.equal(tar.length, 512 * 5);
   assert.equal(tar.subarray(0, 1).toString(), "a");
   assert.equal(tar.subarray(100, 107).toString(), "0000755");
   assert.equal(tar.subarray(512, 517).toString(), "hello");
   const unsummed = Buffer.from(tar.subarray(0, 512)).fill(" ", 148, 156);
-  assert.equal(Number.parseInt(tar.subarray(148, 154).toString(), 8), unsummed.reduce((sum, byte) => sum + byte, 0));
+  assert.equal(
+    Number.parseInt(tar.subarray(148, 154).toString(), 8),
+    unsummed.reduce((sum, byte) => sum + byte, 0),
+  );
 });
 
 test("an archive's index leads to all its blobs, by their digests", () => {
@@ -55,9 +61,15 @@ test("an archive's index leads to all its blobs, by their digests", () => {
 
 function readTar(tar: Buffer): Map<string, Buffer> {
   const files = new Map<string, Buffer>();
-  for (let at = 0; tar[at] !== 0 && at < tar.length; ) {
+  for (let at = 0; tar[at] !== 0 && at < tar.length;) {
     const size = Number.parseInt(tar.subarray(at + 124, at + 135).toString(), 8);
-    files.set(tar.subarray(at, at + 100).toString().replace(/\0.*$/s, ""), tar.subarray(at + 512, at + 512 + size));
+    files.set(
+      tar
+        .subarray(at, at + 100)
+        .toString()
+        .replace(/\0.*$/s, ""),
+      tar.subarray(at + 512, at + 512 + size),
+    );
     at += 512 + Math.ceil(size / 512) * 512;
   }
   return files;

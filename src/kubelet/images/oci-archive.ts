@@ -29,18 +29,24 @@ export function buildOciArchive(image: ImageContent): Buffer {
     return { mediaType, digest: `sha256:${digest}`, size: data.length };
   };
   const layers = image.layers.map((entries) => add("application/vnd.oci.image.layer.v1.tar", writeTar(entries)));
-  const config = add("application/vnd.oci.image.config.v1+json", json({
-    architecture: process.arch === "x64" ? "amd64" : process.arch,
-    os: "linux",
-    config: image.config,
-    rootfs: { type: "layers", diff_ids: layers.map((layer) => layer.digest) },
-  }));
-  const manifest = add("application/vnd.oci.image.manifest.v1+json", json({
-    schemaVersion: 2,
-    mediaType: "application/vnd.oci.image.manifest.v1+json",
-    config,
-    layers,
-  }));
+  const config = add(
+    "application/vnd.oci.image.config.v1+json",
+    json({
+      architecture: process.arch === "x64" ? "amd64" : process.arch,
+      os: "linux",
+      config: image.config,
+      rootfs: { type: "layers", diff_ids: layers.map((layer) => layer.digest) },
+    }),
+  );
+  const manifest = add(
+    "application/vnd.oci.image.manifest.v1+json",
+    json({
+      schemaVersion: 2,
+      mediaType: "application/vnd.oci.image.manifest.v1+json",
+      config,
+      layers,
+    }),
+  );
   const annotations = { "io.containerd.image.name": image.name, "org.opencontainers.image.ref.name": image.name.split(":").at(-1) };
   const files: TarEntry[] = [
     { type: "file", path: "oci-layout", data: json({ imageLayoutVersion: "1.0.0" }) },

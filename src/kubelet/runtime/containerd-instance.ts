@@ -66,7 +66,8 @@ export async function resetContainerd(options: ContainerdInstanceOptions): Promi
   const paths = pathsOf(options);
   if (await exists(paths.config)) {
     // Only a running containerd can take its sandboxes' networks down and end its shims.
-    if (!(await isServing(options, paths))) await launch(options, paths).catch((error: unknown) => options.log.warn("Could not start containerd to remove its pods", { error }));
+    if (!(await isServing(options, paths)))
+      await launch(options, paths).catch((error: unknown) => options.log.warn("Could not start containerd to remove its pods", { error }));
     await withRuntime(options, paths, removeAllPods).catch((error: unknown) => options.log.warn("Could not remove all pods", { error }));
   }
   await stopContainerd(options, paths);
@@ -128,7 +129,10 @@ async function launch(options: ContainerdInstanceOptions, paths: Paths, signal?:
   await writeFile(paths.pid, String(started.pid), { mode: 0o600 });
   options.log.info("Started containerd", { pid: started.pid, socket: paths.socket });
   let exitCode: number | undefined;
-  started.exited.then((code) => (exitCode = code), () => {});
+  started.exited.then(
+    (code) => (exitCode = code),
+    () => {},
+  );
   const limit = deadline(options.clock, 30_000, ...(signal === undefined ? [] : [signal]));
   try {
     for (let delayMs = 5; !(await isServing(options, paths)); delayMs = Math.min(delayMs * 1.5, 100)) {
@@ -144,7 +148,7 @@ async function launch(options: ContainerdInstanceOptions, paths: Paths, signal?:
 }
 
 async function keepRunning(options: ContainerdInstanceOptions, paths: Paths, signal: AbortSignal): Promise<void> {
-  for (let failures = 0; !signal.aborted; ) {
+  for (let failures = 0; !signal.aborted;) {
     await socketClosed(paths.socket, signal);
     if (signal.aborted) return;
     if (await isServing(options, paths)) {
@@ -205,7 +209,10 @@ async function withRuntime<T>(options: ContainerdInstanceOptions, paths: Paths, 
 
 async function stopContainerd(options: ContainerdInstanceOptions, paths: Paths): Promise<void> {
   const pid = Number(await readFile(paths.pid, "utf8").catch(() => "0"));
-  for (const [signal, tries] of [["SIGTERM", 100], ["SIGKILL", 100]] as const) {
+  for (const [signal, tries] of [
+    ["SIGTERM", 100],
+    ["SIGKILL", 100],
+  ] as const) {
     for (let attempt = 0; attempt < tries && (await isOurContainerd(pid, paths)); attempt++) {
       if (attempt === 0) process.kill(pid, signal);
       await sleep(options.clock, 50);
@@ -222,5 +229,8 @@ async function isOurContainerd(pid: number, paths: Paths): Promise<boolean> {
 }
 
 function exists(path: string): Promise<boolean> {
-  return access(path).then(() => true, () => false);
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }

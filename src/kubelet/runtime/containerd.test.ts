@@ -40,38 +40,42 @@ runtimeConformance({
   },
 });
 
-test("containerd killed: it is started again, and its containers went on; a second start adopts it; reset leaves nothing", { skip: whyNot() ?? false }, async () => {
-  const bench = await startBench("10.196.0.0/24");
-  const { runtime, instance } = bench;
-  const container = await startedContainer(runtime);
-  const before = await runtime.containerStatus(container);
-  const pidFile = join(bench.options.dataDirectory, "containerd.pid");
-  const pid = Number(await readFile(pidFile, "utf8"));
-  const stop = new AbortController();
-  const running = instance.run(stop.signal);
-  let relists = 0;
-  for await (const event of runtime.events(stop.signal)) {
-    if (event.type !== "RELIST") continue;
-    relists++;
-    if (relists === 1) process.kill(pid, "SIGKILL");
-    else break;
-  }
-  assert.deepEqual(await runtime.containerStatus(container), before);
-  stop.abort();
-  await running;
+test(
+  "containerd killed: it is started again, and its containers went on; a second start adopts it; reset leaves nothing",
+  { skip: whyNot() ?? false },
+  async () => {
+    const bench = await startBench("10.196.0.0/24");
+    const { runtime, instance } = bench;
+    const container = await startedContainer(runtime);
+    const before = await runtime.containerStatus(container);
+    const pidFile = join(bench.options.dataDirectory, "containerd.pid");
+    const pid = Number(await readFile(pidFile, "utf8"));
+    const stop = new AbortController();
+    const running = instance.run(stop.signal);
+    let relists = 0;
+    for await (const event of runtime.events(stop.signal)) {
+      if (event.type !== "RELIST") continue;
+      relists++;
+      if (relists === 1) process.kill(pid, "SIGKILL");
+      else break;
+    }
+    assert.deepEqual(await runtime.containerStatus(container), before);
+    stop.abort();
+    await running;
 
-  const newPid = await readFile(pidFile, "utf8");
-  assert.notEqual(newPid, String(pid));
-  const again = await startContainerd(bench.options);
-  assert.equal(await readFile(pidFile, "utf8"), newPid);
-  assert.equal(again.socketPath, instance.socketPath);
+    const newPid = await readFile(pidFile, "utf8");
+    assert.notEqual(newPid, String(pid));
+    const again = await startContainerd(bench.options);
+    assert.equal(await readFile(pidFile, "utf8"), newPid);
+    assert.equal(again.socketPath, instance.socketPath);
 
-  const { dataDirectory } = bench.options;
-  await bench.remove();
-  await assert.rejects(access(join(dataDirectory, "containerd")));
-  const left = (await createMounts(bench.options).list()).filter(({ mountPoint }) => mountPoint.startsWith(bench.directory));
-  assert.deepEqual(left, []);
-});
+    const { dataDirectory } = bench.options;
+    await bench.remove();
+    await assert.rejects(access(join(dataDirectory, "containerd")));
+    const left = (await createMounts(bench.options).list()).filter(({ mountPoint }) => mountPoint.startsWith(bench.directory));
+    assert.deepEqual(left, []);
+  },
+);
 
 async function startBench(subnet: string) {
   const programs = startPrograms({ clock });

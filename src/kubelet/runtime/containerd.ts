@@ -5,7 +5,18 @@
 import type { MessageFacts } from "../../apimachinery/protobuf/messages.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { ContainerRuntime, CreateContainerRequest, ExecRequest, ImageFsInfo, RuntimeError } from "./cri.ts";
-import type { Container, ContainerStats, ContainerStatus, ExecSyncResponse, Image, PodSandbox, PodSandboxStats, PodSandboxStatus, RuntimeStatus, VersionResponse } from "./cri-messages.ts";
+import type {
+  Container,
+  ContainerStats,
+  ContainerStatus,
+  ExecSyncResponse,
+  Image,
+  PodSandbox,
+  PodSandboxStats,
+  PodSandboxStatus,
+  RuntimeStatus,
+  VersionResponse,
+} from "./cri-messages.ts";
 import { containerdEvents } from "./containerd/containerd-events.ts";
 import criTables from "./data/cri-v1.json" with { type: "json" };
 import { GrpcConnection } from "./containerd/grpc.ts";
@@ -34,7 +45,9 @@ export function connectContainerd(options: { socketPath: string; clock: Clock })
     createContainer: async (request, signal) => (await runtime.call("CreateContainer", withBytes(request), { signal }))["container_id"] as string,
     startContainer: (container_id, signal) => done(runtime.call("StartContainer", { container_id }, { signal })),
     stopContainer: (container_id, timeoutSeconds, signal) =>
-      done(runtime.call("StopContainer", { container_id, timeout: timeoutSeconds }, { signal, timeoutMs: timeoutSeconds * 1000 + 120_000 }).catch(ignoreNotFound)),
+      done(
+        runtime.call("StopContainer", { container_id, timeout: timeoutSeconds }, { signal, timeoutMs: timeoutSeconds * 1000 + 120_000 }).catch(ignoreNotFound),
+      ),
     removeContainer: (container_id, signal) => done(runtime.call("RemoveContainer", { container_id }, { signal })),
     listContainers: async (filter, signal) => (await runtime.call("ListContainers", { filter }, { signal }))["containers"] as Container[],
     containerStatus: async (container_id, signal) => (await runtime.call("ContainerStatus", { container_id }, { signal }))["status"] as ContainerStatus,

@@ -4,7 +4,12 @@
  * a runtime answers is complete: absent strings are "", numbers 0, lists and maps empty; only messages may be absent.
  */
 
-export type VersionResponse = { readonly version: string; readonly runtime_name: string; readonly runtime_version: string; readonly runtime_api_version: string };
+export type VersionResponse = {
+  readonly version: string;
+  readonly runtime_name: string;
+  readonly runtime_version: string;
+  readonly runtime_api_version: string;
+};
 
 export type RuntimeStatus = {
   readonly conditions: readonly RuntimeCondition[];
@@ -32,7 +37,12 @@ export type PodSandboxConfig = {
   readonly annotations?: StringMap;
   readonly linux?: LinuxPodSandboxConfig;
 };
-export type PortMapping = { readonly protocol?: "TCP" | "UDP" | "SCTP"; readonly container_port: number; readonly host_port?: number; readonly host_ip?: string };
+export type PortMapping = {
+  readonly protocol?: "TCP" | "UDP" | "SCTP";
+  readonly container_port: number;
+  readonly host_port?: number;
+  readonly host_ip?: string;
+};
 export type LinuxPodSandboxConfig = {
   readonly cgroup_parent?: string;
   readonly security_context?: LinuxSandboxSecurityContext;
@@ -142,7 +152,11 @@ export type LinuxContainerResources = {
   readonly memory_swap_limit_in_bytes?: number;
 };
 export type LinuxContainerSecurityContext = {
-  readonly capabilities?: { readonly add_capabilities?: readonly string[]; readonly drop_capabilities?: readonly string[]; readonly add_ambient_capabilities?: readonly string[] };
+  readonly capabilities?: {
+    readonly add_capabilities?: readonly string[];
+    readonly drop_capabilities?: readonly string[];
+    readonly add_ambient_capabilities?: readonly string[];
+  };
   readonly privileged?: boolean;
   readonly namespace_options?: NamespaceOption;
   readonly selinux_options?: SELinuxOption;
@@ -269,7 +283,11 @@ export type PodSandboxStats = {
   readonly linux?: {
     readonly cpu?: CpuUsage;
     readonly memory?: MemoryUsage;
-    readonly network?: { readonly timestamp: number; readonly default_interface?: NetworkInterfaceUsage; readonly interfaces: readonly NetworkInterfaceUsage[] };
+    readonly network?: {
+      readonly timestamp: number;
+      readonly default_interface?: NetworkInterfaceUsage;
+      readonly interfaces: readonly NetworkInterfaceUsage[];
+    };
     readonly process?: { readonly timestamp: number; readonly process_count?: UInt64Value };
     readonly containers: readonly ContainerStats[];
   };

@@ -4,9 +4,27 @@
  * response carries, unwrapped. Every failure is a `RuntimeError`. Stopping or removing what is gone is no error, as CRI demands.
  */
 import type {
-  AuthConfig, Container, ContainerConfig, ContainerFilter, ContainerStats, ContainerStatsFilter, ContainerStatus, ExecSyncResponse,
-  FilesystemUsage, Image, ImageFilter, ImageSpec, LinuxContainerResources, PodSandbox, PodSandboxConfig, PodSandboxFilter, PodSandboxStats,
-  PodSandboxStatsFilter, PodSandboxStatus, RuntimeStatus, VersionResponse,
+  AuthConfig,
+  Container,
+  ContainerConfig,
+  ContainerFilter,
+  ContainerStats,
+  ContainerStatsFilter,
+  ContainerStatus,
+  ExecSyncResponse,
+  FilesystemUsage,
+  Image,
+  ImageFilter,
+  ImageSpec,
+  LinuxContainerResources,
+  PodSandbox,
+  PodSandboxConfig,
+  PodSandboxFilter,
+  PodSandboxStats,
+  PodSandboxStatsFilter,
+  PodSandboxStatus,
+  RuntimeStatus,
+  VersionResponse,
 } from "./cri-messages.ts";
 
 export interface RuntimeService {
@@ -144,8 +162,22 @@ export interface PortForwardSession {
 
 /** gRPC's status codes by name. */
 export type RuntimeErrorReason =
-  | "Canceled" | "Unknown" | "InvalidArgument" | "DeadlineExceeded" | "NotFound" | "AlreadyExists" | "PermissionDenied" | "ResourceExhausted"
-  | "FailedPrecondition" | "Aborted" | "OutOfRange" | "Unimplemented" | "Internal" | "Unavailable" | "DataLoss" | "Unauthenticated";
+  | "Canceled"
+  | "Unknown"
+  | "InvalidArgument"
+  | "DeadlineExceeded"
+  | "NotFound"
+  | "AlreadyExists"
+  | "PermissionDenied"
+  | "ResourceExhausted"
+  | "FailedPrecondition"
+  | "Aborted"
+  | "OutOfRange"
+  | "Unimplemented"
+  | "Internal"
+  | "Unavailable"
+  | "DataLoss"
+  | "Unauthenticated";
 
 export class RuntimeError extends Error {
   override name = "RuntimeError";

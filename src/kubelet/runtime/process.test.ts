@@ -107,7 +107,12 @@ describe("runtime process: what outlives the runtime", () => {
 
 function start(programs: Programs, directory: string): Promise<ContainerRuntime> {
   return startProcessRuntime({
-    programs, clock, random: systemRandom(), log: silentLog, stateDirectory: join(directory, "pods"), socketDirectory: join(directory, "sockets"),
+    programs,
+    clock,
+    random: systemRandom(),
+    log: silentLog,
+    stateDirectory: join(directory, "pods"),
+    socketDirectory: join(directory, "sockets"),
   });
 }
 
@@ -120,7 +125,11 @@ async function sandbox(runtime: ContainerRuntime, name: string): Promise<{ id: s
 
 async function started(runtime: ContainerRuntime, pod: { id: string; config: PodSandboxConfig }, name: string, command: readonly string[]): Promise<string> {
   const image = { image: "coracle.local/hello:v1" };
-  const id = await runtime.createContainer({ pod_sandbox_id: pod.id, sandbox_config: pod.config, config: { metadata: { name, attempt: 0 }, image, command, stdin: true, log_path: `${name}.log` } });
+  const id = await runtime.createContainer({
+    pod_sandbox_id: pod.id,
+    sandbox_config: pod.config,
+    config: { metadata: { name, attempt: 0 }, image, command, stdin: true, log_path: `${name}.log` },
+  });
   await runtime.startContainer(id);
   return id;
 }

@@ -119,7 +119,13 @@ function sandboxTests(bench: () => Bench): void {
     const { runtime } = bench();
     assert.equal((await runtime.version()).runtime_api_version, "v1");
     const { conditions } = await runtime.status();
-    assert.deepEqual(conditions.map(({ type, status }) => [type, status]), [["RuntimeReady", true], ["NetworkReady", true]]);
+    assert.deepEqual(
+      conditions.map(({ type, status }) => [type, status]),
+      [
+        ["RuntimeReady", true],
+        ["NetworkReady", true],
+      ],
+    );
   });
 
   test("a sandbox: run, list, status, stop, remove; stop and remove again", async () => {
@@ -144,7 +150,10 @@ function sandboxTests(bench: () => Bench): void {
   test("a sandbox' name is taken once", async () => {
     const { runtime, target } = bench();
     const { id, config } = await bench().sandbox();
-    await assert.rejects(target.work(runtime.runPodSandbox({ config })), /failed to reserve sandbox name "pod-\d+_default_uid-pod-\d+_0": name .* is reserved for /);
+    await assert.rejects(
+      target.work(runtime.runPodSandbox({ config })),
+      /failed to reserve sandbox name "pod-\d+_default_uid-pod-\d+_0": name .* is reserved for /,
+    );
     await bench().removed(id);
   });
 }
@@ -157,7 +166,10 @@ function containerTests(bench: () => Bench): void {
     assert.equal((await runtime.containerStatus(id)).state, "CONTAINER_CREATED");
     await target.work(runtime.startContainer(id));
     const running = await runtime.containerStatus(id);
-    assert.deepEqual([running.state, running.metadata, running.labels, running.exit_code], ["CONTAINER_RUNNING", { name: "main", attempt: 0 }, { container: "main" }, 0]);
+    assert.deepEqual(
+      [running.state, running.metadata, running.labels, running.exit_code],
+      ["CONTAINER_RUNNING", { name: "main", attempt: 0 }, { container: "main" }, 0],
+    );
     assert.ok(running.started_at >= running.created_at);
     const [listed] = await runtime.listContainers({ pod_sandbox_id: sandbox.id });
     assert.deepEqual([listed!.id, listed!.pod_sandbox_id, listed!.state], [id, sandbox.id, "CONTAINER_RUNNING"]);
@@ -178,13 +190,19 @@ function containerTests(bench: () => Bench): void {
     const { annotations = {}, command } = bench().target.ending(3);
     const sandbox = await bench().sandbox(annotations);
     const id = await bench().container(sandbox, command === undefined ? {} : { command });
-    const events = await bench().eventsDuring(() => runtime.startContainer(id), ({ type, container_id }) => type === "CONTAINER_STOPPED" && container_id === id);
+    const events = await bench().eventsDuring(
+      () => runtime.startContainer(id),
+      ({ type, container_id }) => type === "CONTAINER_STOPPED" && container_id === id,
+    );
     assert.equal(events[0]!.type, "RELIST");
     const own = events.filter((event) => event.container_id === id);
-    assert.deepEqual(own.map(({ type, pod_sandbox_id, pod_uid }) => [type, pod_sandbox_id, pod_uid]), [
-      ["CONTAINER_STARTED", sandbox.id, sandbox.config.metadata.uid],
-      ["CONTAINER_STOPPED", sandbox.id, sandbox.config.metadata.uid],
-    ]);
+    assert.deepEqual(
+      own.map(({ type, pod_sandbox_id, pod_uid }) => [type, pod_sandbox_id, pod_uid]),
+      [
+        ["CONTAINER_STARTED", sandbox.id, sandbox.config.metadata.uid],
+        ["CONTAINER_STOPPED", sandbox.id, sandbox.config.metadata.uid],
+      ],
+    );
     const status = await runtime.containerStatus(id);
     assert.deepEqual([status.state, status.exit_code, status.reason], ["CONTAINER_EXITED", 3, "Error"]);
     await bench().removed(sandbox.id);
@@ -251,7 +269,10 @@ function programTests(bench: () => Bench): void {
     const { sandbox, id } = await running();
     const result = await runtime.execSync({ container_id: id, cmd: ["sh", "-c", "echo $COLOUR; echo e >&2; exit 3"], timeoutSeconds: 20 });
     assert.deepEqual([text(result.stdout), text(result.stderr), result.exit_code], ["blue\n", "e\n", 3]);
-    await assert.rejects(runtime.execSync({ container_id: id, cmd: ["sleep", "60"], timeoutSeconds: 1 }), (error) => error instanceof RuntimeError && error.reason === "DeadlineExceeded");
+    await assert.rejects(
+      runtime.execSync({ container_id: id, cmd: ["sleep", "60"], timeoutSeconds: 1 }),
+      (error) => error instanceof RuntimeError && error.reason === "DeadlineExceeded",
+    );
     await bench().removed(sandbox.id);
   });
 
@@ -262,9 +283,15 @@ function programTests(bench: () => Bench): void {
     const cat = await runtime.openExec({ ...flags, cmd: ["sh", "-c", "cat; echo e >&2; exit 4"] });
     await cat.write(Buffer.from("typed\n"));
     cat.endInput();
-    assert.deepEqual(await whole(cat), ["typed\n", "e\n", {
-      outcome: "exited", exitCode: 4, message: "command terminated with non-zero exit code: error executing command [sh -c cat; echo e >&2; exit 4], exit code 4",
-    }]);
+    assert.deepEqual(await whole(cat), [
+      "typed\n",
+      "e\n",
+      {
+        outcome: "exited",
+        exitCode: 4,
+        message: "command terminated with non-zero exit code: error executing command [sh -c cat; echo e >&2; exit 4], exit code 4",
+      },
+    ]);
     const fine = await runtime.openExec({ ...flags, stdin: false, cmd: ["true"] });
     assert.deepEqual(await whole(fine), ["", "", { outcome: "success" }]);
     const missing = await runtime.openExec({ ...flags, stdin: false, cmd: ["/no/such"] });
@@ -301,9 +328,15 @@ function programTests(bench: () => Bench): void {
     const { runtime } = bench();
     const sandbox = await bench().sandbox();
     const id = await bench().container(sandbox, { command: ["sh", "-c", "echo one; sleep 0.1; echo two >&2; printf three; exit 0"] });
-    await bench().eventsDuring(() => runtime.startContainer(id), ({ type, container_id }) => type === "CONTAINER_STOPPED" && container_id === id);
+    await bench().eventsDuring(
+      () => runtime.startContainer(id),
+      ({ type, container_id }) => type === "CONTAINER_STOPPED" && container_id === id,
+    );
     const log = await bench().target.readLog!((await runtime.containerStatus(id)).log_path);
-    const lines = log.trimEnd().split("\n").map((line) => /^(\S+Z) (\w+) ([FP]) (.*)$/.exec(line)!.slice(2).join(" "));
+    const lines = log
+      .trimEnd()
+      .split("\n")
+      .map((line) => /^(\S+Z) (\w+) ([FP]) (.*)$/.exec(line)!.slice(2).join(" "));
     assert.deepEqual(lines.toSorted(), ["stderr F two", "stdout F one", "stdout P three"].toSorted());
     await bench().removed(sandbox.id);
   });
@@ -329,7 +362,10 @@ function programTests(bench: () => Bench): void {
     const { runtime } = bench();
     const sandbox = await bench().sandbox();
     const id = await bench().container(sandbox, { command: ["/no/such"] });
-    await assert.rejects(runtime.startContainer(id), (error) => error instanceof RuntimeError && error.reason === "Unknown" && error.message.includes('exec: "/no/such"'));
+    await assert.rejects(
+      runtime.startContainer(id),
+      (error) => error instanceof RuntimeError && error.reason === "Unknown" && error.message.includes('exec: "/no/such"'),
+    );
     const status = await runtime.containerStatus(id);
     assert.deepEqual([status.state, status.exit_code, status.reason], ["CONTAINER_EXITED", 128, "StartError"]);
     await bench().removed(sandbox.id);
@@ -360,7 +396,10 @@ function imageTests(bench: () => Bench): void {
     assert.equal((await runtime.imageStatus({ image: shown!.id }))!.id, shown!.id);
     assert.ok((await runtime.listImages()).some(({ id }) => id === shown!.id));
     assert.equal(await runtime.imageStatus({ image: target.unpullableImage }), undefined);
-    const sandbox_config: PodSandboxConfig = { metadata: { name: "p", namespace: "default", uid: "u", attempt: 0 }, annotations: { "simulated.coracle.dev/pull": "error=no such image" } };
+    const sandbox_config: PodSandboxConfig = {
+      metadata: { name: "p", namespace: "default", uid: "u", attempt: 0 },
+      annotations: { "simulated.coracle.dev/pull": "error=no such image" },
+    };
     await assert.rejects(target.work(runtime.pullImage({ image: { image: target.unpullableImage }, sandbox_config })), RuntimeError);
   });
 }

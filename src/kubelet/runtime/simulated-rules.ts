@@ -22,11 +22,16 @@ export function ruleFor(name: RuleName, annotations: Readonly<Record<string, str
 }
 
 export function parseRule(text: string): Rule {
-  const parts = text.split(",").map((part) => part.trim()).filter((part) => part !== "");
-  return Object.fromEntries(parts.map((part) => {
-    const at = part.indexOf("=");
-    return at < 0 ? [part, ""] : [part.slice(0, at), part.slice(at + 1)];
-  }));
+  const parts = text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+  return Object.fromEntries(
+    parts.map((part) => {
+      const at = part.indexOf("=");
+      return at < 0 ? [part, ""] : [part.slice(0, at), part.slice(at + 1)];
+    }),
+  );
 }
 
 /** A number of the rule, or `otherwise`. */

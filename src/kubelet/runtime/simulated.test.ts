@@ -30,13 +30,20 @@ runtimeConformance({
   },
 });
 
-const times: [text: string, expectedMs: number][] = [["after=5s", 5000], ["after=1m30s", 90_000], ["after=250ms,code=1", 250], ["code=1", 7]];
+const times: [text: string, expectedMs: number][] = [
+  ["after=5s", 5000],
+  ["after=1m30s", 90_000],
+  ["after=250ms,code=1", 250],
+  ["code=1", 7],
+];
 for (const [text, expectedMs] of times) test(`rule ${text}`, () => assert.equal(ruleTimeMs(parseRule(text), "after", 7), expectedMs));
 
 test("two thousand pods are cheap, and their addresses differ", async () => {
   const clock = new VirtualClock();
   const runtime = createSimulatedRuntime({ clock, random: seededRandom(1) });
-  const starting = Array.from({ length: 2000 }, (_, index) => runtime.runPodSandbox({ config: { metadata: { name: `p${index}`, namespace: "a", uid: `${index}`, attempt: 0 } } }));
+  const starting = Array.from({ length: 2000 }, (_, index) =>
+    runtime.runPodSandbox({ config: { metadata: { name: `p${index}`, namespace: "a", uid: `${index}`, attempt: 0 } } }),
+  );
   await clock.advance(50);
   const statuses = await Promise.all((await Promise.all(starting)).map((id) => runtime.podSandboxStatus(id)));
   assert.equal(new Set(statuses.map(({ network }) => network!.ip)).size, 2000);

@@ -14,7 +14,15 @@ import type { ContainerRuntime, CreateContainerRequest, PullImageRequest, RunPod
 import type { ContainerStats, Image, ImageSpec, RuntimeStatus } from "./cri-messages.ts";
 import { EventFeed } from "./records/event-feed.ts";
 import {
-  RuntimeRecords, endContainer, endReason, isHostNetwork, newContainerRecord, newSandboxRecord, showContainer, showContainerStatus, showSandboxStats,
+  RuntimeRecords,
+  endContainer,
+  endReason,
+  isHostNetwork,
+  newContainerRecord,
+  newSandboxRecord,
+  showContainer,
+  showContainerStatus,
+  showSandboxStats,
   showSandboxStatus,
 } from "./records/runtime-records.ts";
 import type { ContainerEnd, ContainerRecord } from "./records/runtime-records.ts";
@@ -67,7 +75,11 @@ export function createSimulatedRuntime(options: SimulatedOptions): ContainerRunt
       const rule = runtime.ruleOf("exec", runtime.runningContainer(container_id));
       return session(Promise.resolve(execResult(cmd, ruleNumber(rule, "code", 0))), rule?.["output"] ?? "");
     },
-    openAttach: async ({ container_id }) => session(runtime.ended(runtime.runningContainer(container_id)).then(() => ({ outcome: "success" })), ""),
+    openAttach: async ({ container_id }) =>
+      session(
+        runtime.ended(runtime.runningContainer(container_id)).then(() => ({ outcome: "success" })),
+        "",
+      ),
     openPortForward: async () => {
       throw new RuntimeError("Unimplemented", "simulated pods have no network");
     },
@@ -81,7 +93,10 @@ export function createSimulatedRuntime(options: SimulatedOptions): ContainerRunt
     imageStatus: async (image) => runtime.listImages(image)[0],
     pullImage: (request, signal) => runtime.pullImage(request, signal),
     removeImage: async ({ image }) => void runtime.images.delete(fullName(image)),
-    imageFsInfo: async () => ({ image_filesystems: [{ timestamp: options.clock.nowMs() * 1e6, fs_id: { mountpoint: "/" }, used_bytes: { value: 0 }, inodes_used: { value: 0 } }], container_filesystems: [] }),
+    imageFsInfo: async () => ({
+      image_filesystems: [{ timestamp: options.clock.nowMs() * 1e6, fs_id: { mountpoint: "/" }, used_bytes: { value: 0 }, inodes_used: { value: 0 } }],
+      container_filesystems: [],
+    }),
     close: async () => runtime.close(),
   };
 }
@@ -201,7 +216,14 @@ class SimulatedRuntime {
     const digest = createHash("sha256").update(name).digest("hex");
     const repository = name.includes("@") ? name.slice(0, name.indexOf("@")) : name.slice(0, name.lastIndexOf(":"));
     const tags = name.includes("@") ? [] : [name];
-    this.images.set(name, { id: `sha256:${digest}`, repo_tags: tags, repo_digests: [`${repository}@sha256:${digest}`], size: 1_000_000, username: "", pinned: false });
+    this.images.set(name, {
+      id: `sha256:${digest}`,
+      repo_tags: tags,
+      repo_digests: [`${repository}@sha256:${digest}`],
+      size: 1_000_000,
+      username: "",
+      pinned: false,
+    });
     return `sha256:${digest}`;
   }
 
@@ -254,7 +276,8 @@ class SimulatedRuntime {
     if (rule === undefined || record.config.metadata.attempt >= ruleNumber(rule, "times", Number.POSITIVE_INFINITY)) return;
     const exitCode = ruleNumber(rule, "code", 0);
     this.#after(record, ruleTimeMs(rule, "after", 0), () =>
-      this.#end(record, { ...this.#exit(exitCode), ...(rule["reason"] === undefined ? {} : { reason: rule["reason"] }), message: rule["message"] ?? "" }));
+      this.#end(record, { ...this.#exit(exitCode), ...(rule["reason"] === undefined ? {} : { reason: rule["reason"] }), message: rule["message"] ?? "" }),
+    );
   }
 
   /** One timer per container: the earlier of its own end and its stop. */
@@ -302,7 +325,11 @@ const readyStatus: RuntimeStatus = {
 
 function execResult(cmd: readonly string[], exitCode: number): StreamingResult {
   if (exitCode === 0) return { outcome: "success" };
-  return { outcome: "exited", exitCode, message: `command terminated with non-zero exit code: error executing command [${cmd.join(" ")}], exit code ${exitCode}` };
+  return {
+    outcome: "exited",
+    exitCode,
+    message: `command terminated with non-zero exit code: error executing command [${cmd.join(" ")}], exit code ${exitCode}`,
+  };
 }
 
 function session(done: Promise<StreamingResult>, output: string): StreamingSession {

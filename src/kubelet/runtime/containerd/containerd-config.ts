@@ -22,14 +22,17 @@ export function containerdToml(config: ContainerdConfig): string {
     ["debug", { level: "warn" }],
     // Its default is a directory of the machine's.
     ['plugins."io.containerd.internal.v1.opt"', { path: `${config.rootDirectory}/opt` }],
-    [cri, {
-      sandbox_image: config.sandboxImage,
-      restrict_oom_score_adj: config.restrictOomScoreAdj,
-      // Network namespaces are mounted under our state, where a reset finds them.
-      netns_mounts_under_state_dir: true,
-      stream_server_address: "127.0.0.1",
-      stream_server_port: "0",
-    }],
+    [
+      cri,
+      {
+        sandbox_image: config.sandboxImage,
+        restrict_oom_score_adj: config.restrictOomScoreAdj,
+        // Network namespaces are mounted under our state, where a reset finds them.
+        netns_mounts_under_state_dir: true,
+        stream_server_address: "127.0.0.1",
+        stream_server_port: "0",
+      },
+    ],
     [`${cri}.containerd`, { snapshotter: config.snapshotter, default_runtime_name: "runc" }],
     [`${cri}.containerd.runtimes.runc`, { runtime_type: "io.containerd.runc.v2" }],
     [`${cri}.cni`, { bin_dir: config.cniBinDirectory, conf_dir: config.cniConfDirectory }],

@@ -51,7 +51,13 @@ export class GrpcConnection {
         return this.#unary(`/${path}/${method}`, request, { ...coding, metadata: metadata(), options, signal: how.signal });
       },
       subscribe: (method, request, response, signal) => {
-        const stream = this.#client.makeServerStreamRequest(`/${path}/${method}`, encoder(codec, request.message), decoder(codec, response), request.value, metadata());
+        const stream = this.#client.makeServerStreamRequest(
+          `/${path}/${method}`,
+          encoder(codec, request.message),
+          decoder(codec, response),
+          request.value,
+          metadata(),
+        );
         return messagesOf(stream, signal);
       },
     };

@@ -140,7 +140,9 @@ export function connectSpdy(url: string, protocols: readonly string[], signal?: 
       response.setEncoding("utf8").on("data", (part: string) => (text += part));
       response.once("end", () => reject(new RuntimeError("Internal", `unable to upgrade connection: ${text.trim()}`)));
     });
-    upgrade.once("error", (cause) => reject(signal?.aborted === true ? signal.reason : new RuntimeError("Unavailable", `error dialing backend: ${cause.message}`, { cause })));
+    upgrade.once("error", (cause) =>
+      reject(signal?.aborted === true ? signal.reason : new RuntimeError("Unavailable", `error dialing backend: ${cause.message}`, { cause })),
+    );
     upgrade.end();
   });
 }

@@ -4,7 +4,11 @@ import { createServer } from "node:http";
 const { VERSION: version = "v1", HOSTNAME: hostname = "", CORACLE_POD_IP: address = "127.0.0.1", PORT: port = "8080" } = process.env;
 
 const server = createServer((request, response) => {
-  const pages: Record<string, string> = { "/": `hello ${version} from ${hostname}\n`, "/index.html": `hello ${version} from ${hostname}\n`, "/healthz": "ok\n" };
+  const pages: Record<string, string> = {
+    "/": `hello ${version} from ${hostname}\n`,
+    "/index.html": `hello ${version} from ${hostname}\n`,
+    "/healthz": "ok\n",
+  };
   const page = pages[new URL(request.url ?? "/", "http://localhost").pathname];
   response.writeHead(page === undefined ? 404 : 200, { "content-type": "text/plain", connection: "close" }).end(page ?? "not found\n");
 });

@@ -7,7 +7,13 @@ import { dirname, join } from "node:path";
 import type { ContainerConfig, Mount, PodSandboxConfig } from "../cri-messages.ts";
 import type { ProgramState } from "./supervisor-messages.ts";
 
-export type SavedSandbox = { readonly id: string; readonly config: PodSandboxConfig; readonly runtimeHandler: string; readonly createdAtMs: number; readonly address: string };
+export type SavedSandbox = {
+  readonly id: string;
+  readonly config: PodSandboxConfig;
+  readonly runtimeHandler: string;
+  readonly createdAtMs: number;
+  readonly address: string;
+};
 export type SavedContainer = { readonly id: string; readonly config: ContainerConfig; readonly imageRef: string; readonly createdAtMs: number };
 
 export class PodFiles {

@@ -42,7 +42,10 @@ function accept(socket: Socket): void {
     const request = message as SupervisorRequest;
     if (attachedTo !== undefined) feed(attachedTo, message as AttachInput);
     else if (request.op === "attach") attachedTo = attach(request.id, socket);
-    else void handle(request).then((reply) => sendJsonLine(socket, reply)).then(() => request.op === "end" && process.exit(0));
+    else
+      void handle(request)
+        .then((reply) => sendJsonLine(socket, reply))
+        .then(() => request.op === "end" && process.exit(0));
   });
 }
 

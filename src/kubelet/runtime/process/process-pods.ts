@@ -105,7 +105,8 @@ export class ProcessPods {
     const sandbox = this.records.sandbox(pod_sandbox_id);
     const { clock, random, files } = this.#options;
     const record = newContainerRecord({ random, podSandboxId: pod_sandbox_id, config, imageRef, nowMs: clock.nowMs() });
-    if (commandLine(config, this.#options.programOf(imageRef)).length === 0) throw new RuntimeError("Unknown", `failed to generate container "${record.id}" spec: no command specified`);
+    if (commandLine(config, this.#options.programOf(imageRef)).length === 0)
+      throw new RuntimeError("Unknown", `failed to generate container "${record.id}" spec: no command specified`);
     this.records.addContainer(record);
     await files.saveContainer(pod_sandbox_id, { id: record.id, config, imageRef, createdAtMs: record.createdAtMs });
     this.feed.emitContainer("CONTAINER_CREATED", record, sandbox);
@@ -123,16 +124,18 @@ export class ProcessPods {
     const found = await findExecutable(command, env["PATH"] ?? "", workingDirectory);
     if ("error" in found) return this.#failStart(record, found.error);
     const program = [found.file, ...args];
-    const started = await supervisor.start({
-      id,
-      command: config.tty === true ? onTerminal(program, join(directory, "terminal")) : program,
-      env,
-      workingDirectory,
-      logPath: logPath(config, this.records.sandbox(record.podSandboxId).config),
-      statePath: this.#options.files.statePath(record.podSandboxId, id),
-      stdin: config.stdin === true,
-      stdinOnce: config.stdin_once === true,
-    }).catch((error: RuntimeError) => this.#failStart(record, `exec: "${command}": ${error.message}`));
+    const started = await supervisor
+      .start({
+        id,
+        command: config.tty === true ? onTerminal(program, join(directory, "terminal")) : program,
+        env,
+        workingDirectory,
+        logPath: logPath(config, this.records.sandbox(record.podSandboxId).config),
+        statePath: this.#options.files.statePath(record.podSandboxId, id),
+        stdin: config.stdin === true,
+        stdinOnce: config.stdin_once === true,
+      })
+      .catch((error: RuntimeError) => this.#failStart(record, `exec: "${command}": ${error.message}`));
     this.#pids.set(id, started.pid);
     record.state = "CONTAINER_RUNNING";
     record.startedAtMs = started.startedAtMs;

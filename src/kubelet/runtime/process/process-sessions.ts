@@ -29,7 +29,8 @@ export class ProcessSessions {
     const [file = "", ...args] = command;
     const timeout = timeoutSeconds > 0 ? { timeoutMs: timeoutSeconds * 1000 } : {};
     const result = await this.#programs.run({ command: file, args, env, workingDirectory, outputLimitBytes: 16 * 1024 * 1024, ...timeout }, signal);
-    if (result.timedOut) throw new RuntimeError("DeadlineExceeded", `failed to exec in container: timeout ${timeoutSeconds}s exceeded: context deadline exceeded`);
+    if (result.timedOut)
+      throw new RuntimeError("DeadlineExceeded", `failed to exec in container: timeout ${timeoutSeconds}s exceeded: context deadline exceeded`);
     return { stdout: result.stdout, stderr: result.stderr, exit_code: result.exitCode };
   }
 
@@ -48,7 +49,10 @@ export class ProcessSessions {
     if (!request.stdin) program.endInput();
     // A command does not outlive its container.
     const forget = this.#pods.onEnd(this.#pods.runningContainer(request.container_id), () => program.kill("SIGKILL"));
-    const done = program.closed.then(() => program.exited).then((exitCode) => resultOf(request.cmd, exitCode), lost).finally(forget);
+    const done = program.closed
+      .then(() => program.exited)
+      .then((exitCode) => resultOf(request.cmd, exitCode), lost)
+      .finally(forget);
     return {
       ...outputsOf(program, request),
       write: (data) => (request.stdin ? program.write(data) : Promise.resolve()),
@@ -119,7 +123,10 @@ export class ProcessSessions {
     const [command = "", ...args] = cmd;
     const found = await findExecutable(command, environment.env["PATH"] ?? "", environment.workingDirectory);
     if ("file" in found) return { command: [found.file, ...args], ...environment };
-    throw new RuntimeError("Internal", `failed to exec in container: failed to start exec "${containerId}": OCI runtime exec failed: exec failed: unable to start container process: ${found.error}: unknown`);
+    throw new RuntimeError(
+      "Internal",
+      `failed to exec in container: failed to start exec "${containerId}": OCI runtime exec failed: exec failed: unable to start container process: ${found.error}: unknown`,
+    );
   }
 
   /** The terminal may not be there yet when the first size comes; the latest size is set as soon as it is. */
@@ -149,7 +156,10 @@ type FoundCommand = { command: string[]; env: Record<string, string>; workingDir
 const maxUnreadBytes = 256 * 1024;
 
 /** Streams nobody asked for are read and dropped, so that they hold nothing back. */
-function outputsOf(from: Pick<RunningProgram, "stdout" | "stderr">, wanted: { stdout: boolean; stderr: boolean; tty: boolean }): Pick<StreamingSession, "stdout" | "stderr"> {
+function outputsOf(
+  from: Pick<RunningProgram, "stdout" | "stderr">,
+  wanted: { stdout: boolean; stderr: boolean; tty: boolean },
+): Pick<StreamingSession, "stdout" | "stderr"> {
   const stdout = wanted.stdout ? from.stdout : dropped(from.stdout);
   const stderr = wanted.stderr && !wanted.tty ? from.stderr : dropped(from.stderr);
   return { stdout, stderr };
@@ -168,7 +178,11 @@ const nothing: AsyncIterable<Uint8Array> = {
 
 function resultOf(cmd: readonly string[], exitCode: number): StreamingResult {
   if (exitCode === 0) return { outcome: "success" };
-  return { outcome: "exited", exitCode, message: `command terminated with non-zero exit code: error executing command [${cmd.join(" ")}], exit code ${exitCode}` };
+  return {
+    outcome: "exited",
+    exitCode,
+    message: `command terminated with non-zero exit code: error executing command [${cmd.join(" ")}], exit code ${exitCode}`,
+  };
 }
 
 function lost(error: unknown): StreamingResult {
@@ -176,5 +190,13 @@ function lost(error: unknown): StreamingResult {
 }
 
 function failedSession(message: string): StreamingSession {
-  return { stdout: nothing, stderr: nothing, write: async () => {}, endInput: () => {}, resize: () => {}, done: Promise.resolve({ outcome: "failed", message }), close: () => {} };
+  return {
+    stdout: nothing,
+    stderr: nothing,
+    write: async () => {},
+    endInput: () => {},
+    resize: () => {},
+    done: Promise.resolve({ outcome: "failed", message }),
+    close: () => {},
+  };
 }

@@ -45,7 +45,10 @@ export async function findExecutable(command: string, path: string, workingDirec
     return file === undefined ? { error: `exec: "${command}": executable file not found in $PATH` } : { file };
   }
   const file = resolve(workingDirectory, command);
-  const exists = await access(file).then(() => true, () => false);
+  const exists = await access(file).then(
+    () => true,
+    () => false,
+  );
   if (!exists) return { error: `exec: "${command}": stat ${command}: no such file or directory` };
   return (await isExecutable(file)) ? { file } : { error: `exec: "${command}": permission denied` };
 }

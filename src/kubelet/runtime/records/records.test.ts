@@ -8,7 +8,10 @@ import { EventFeed } from "./event-feed.ts";
 test("addresses: in order, not twice, again after release, none left", () => {
   const pool = new AddressPool("10.1.2.0/29");
   assert.equal(pool.claim("10.1.2.3"), true);
-  assert.deepEqual([1, 2, 3, 4].map(() => pool.take()), ["10.1.2.2", "10.1.2.4", "10.1.2.5", "10.1.2.6"]);
+  assert.deepEqual(
+    [1, 2, 3, 4].map(() => pool.take()),
+    ["10.1.2.2", "10.1.2.4", "10.1.2.5", "10.1.2.6"],
+  );
   assert.equal(pool.take(), undefined);
   pool.release("10.1.2.4");
   assert.equal(pool.take(), "10.1.2.4");

@@ -6,8 +6,18 @@ import { join } from "node:path";
 import type { Random } from "../../../base/random.ts";
 import { RuntimeError } from "../cri.ts";
 import type {
-  Container, ContainerConfig, ContainerFilter, ContainerState, ContainerStats, ContainerStatus, PodSandbox, PodSandboxConfig, PodSandboxFilter,
-  PodSandboxState, PodSandboxStats, PodSandboxStatus,
+  Container,
+  ContainerConfig,
+  ContainerFilter,
+  ContainerState,
+  ContainerStats,
+  ContainerStatus,
+  PodSandbox,
+  PodSandboxConfig,
+  PodSandboxFilter,
+  PodSandboxState,
+  PodSandboxStats,
+  PodSandboxStatus,
 } from "../cri-messages.ts";
 
 export interface SandboxRecord {
@@ -101,8 +111,10 @@ export class RuntimeRecords {
   }
 
   listSandboxes(filter: PodSandboxFilter = {}): PodSandbox[] {
-    const candidates = filter.id === undefined || filter.id === "" ? this.#sandboxes.values() : [this.#sandboxes.get(filter.id)].filter((found) => found !== undefined);
-    const matches = (record: SandboxRecord) => (filter.state === undefined || record.state === filter.state.state) && hasLabels(record.config.labels, filter.label_selector);
+    const candidates =
+      filter.id === undefined || filter.id === "" ? this.#sandboxes.values() : [this.#sandboxes.get(filter.id)].filter((found) => found !== undefined);
+    const matches = (record: SandboxRecord) =>
+      (filter.state === undefined || record.state === filter.state.state) && hasLabels(record.config.labels, filter.label_selector);
     return Array.from(candidates).filter(matches).map(showSandbox);
   }
 
@@ -118,11 +130,15 @@ export class RuntimeRecords {
     const isSet = (text: string | undefined) => text !== undefined && text !== "";
     const candidates = isSet(filter.id)
       ? [this.#containers.get(filter.id!)].filter((found) => found !== undefined)
-      : isSet(filter.pod_sandbox_id) ? this.containersOf(filter.pod_sandbox_id!) : [...this.#containers.values()];
-    return candidates.filter((record) =>
-      (!isSet(filter.pod_sandbox_id) || record.podSandboxId === filter.pod_sandbox_id) &&
-      (filter.state === undefined || record.state === filter.state.state) &&
-      hasLabels(record.config.labels, filter.label_selector));
+      : isSet(filter.pod_sandbox_id)
+        ? this.containersOf(filter.pod_sandbox_id!)
+        : [...this.#containers.values()];
+    return candidates.filter(
+      (record) =>
+        (!isSet(filter.pod_sandbox_id) || record.podSandboxId === filter.pod_sandbox_id) &&
+        (filter.state === undefined || record.state === filter.state.state) &&
+        hasLabels(record.config.labels, filter.label_selector),
+    );
   }
 
   #reserve(what: "sandbox" | "container", name: string, id: string): void {
@@ -137,11 +153,27 @@ export function newSandboxRecord(options: { random: Random; config: PodSandboxCo
   return { id: newId(options.random), config, runtimeHandler, createdAtMs: nowMs, state: "SANDBOX_NOTREADY", address: "" };
 }
 
-export function newContainerRecord(options: { random: Random; podSandboxId: string; config: ContainerConfig; imageRef: string; nowMs: number }): ContainerRecord {
+export function newContainerRecord(options: {
+  random: Random;
+  podSandboxId: string;
+  config: ContainerConfig;
+  imageRef: string;
+  nowMs: number;
+}): ContainerRecord {
   const { podSandboxId, config, imageRef, nowMs } = options;
   return {
-    id: newId(options.random), podSandboxId, config, imageRef, createdAtMs: nowMs, state: "CONTAINER_CREATED", startedAtMs: 0, finishedAtMs: 0,
-    exitCode: 0, reason: "", message: "", resources: config.linux?.resources,
+    id: newId(options.random),
+    podSandboxId,
+    config,
+    imageRef,
+    createdAtMs: nowMs,
+    state: "CONTAINER_CREATED",
+    startedAtMs: 0,
+    finishedAtMs: 0,
+    exitCode: 0,
+    reason: "",
+    message: "",
+    resources: config.linux?.resources,
   };
 }
 
@@ -168,15 +200,31 @@ export function showSandboxStatus(record: SandboxRecord): PodSandboxStatus {
 export function showContainer(record: ContainerRecord): Container {
   const { metadata, image, labels = {}, annotations = {} } = record.config;
   return {
-    id: record.id, pod_sandbox_id: record.podSandboxId, metadata, image, image_ref: record.imageRef, image_id: record.imageRef, state: record.state,
-    created_at: record.createdAtMs * 1e6, labels, annotations,
+    id: record.id,
+    pod_sandbox_id: record.podSandboxId,
+    metadata,
+    image,
+    image_ref: record.imageRef,
+    image_id: record.imageRef,
+    state: record.state,
+    created_at: record.createdAtMs * 1e6,
+    labels,
+    annotations,
   };
 }
 
 export function showContainerStatus(record: ContainerRecord, sandbox: SandboxRecord): ContainerStatus {
   const { id, metadata, state, created_at, image, image_ref, image_id, labels, annotations } = showContainer(record);
   return {
-    id, metadata, state, created_at, image, image_ref, image_id, labels, annotations,
+    id,
+    metadata,
+    state,
+    created_at,
+    image,
+    image_ref,
+    image_id,
+    labels,
+    annotations,
     started_at: record.startedAtMs * 1e6,
     finished_at: record.finishedAtMs * 1e6,
     exit_code: record.exitCode,
@@ -195,8 +243,16 @@ export function showSandboxStats(record: SandboxRecord, containers: readonly Con
   return {
     attributes: { id, metadata, labels, annotations },
     linux: {
-      cpu: { timestamp, usage_core_nano_seconds: sum((stats) => stats.cpu?.usage_core_nano_seconds?.value), usage_nano_cores: sum((stats) => stats.cpu?.usage_nano_cores?.value) },
-      memory: { timestamp, working_set_bytes: sum((stats) => stats.memory?.working_set_bytes?.value), rss_bytes: sum((stats) => stats.memory?.rss_bytes?.value) },
+      cpu: {
+        timestamp,
+        usage_core_nano_seconds: sum((stats) => stats.cpu?.usage_core_nano_seconds?.value),
+        usage_nano_cores: sum((stats) => stats.cpu?.usage_nano_cores?.value),
+      },
+      memory: {
+        timestamp,
+        working_set_bytes: sum((stats) => stats.memory?.working_set_bytes?.value),
+        rss_bytes: sum((stats) => stats.memory?.rss_bytes?.value),
+      },
       containers,
     },
   };
