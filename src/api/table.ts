@@ -18,6 +18,8 @@ export interface TablePrinter<T extends KubeObject = any> {
   /** One cell per column of the resource, in order. */
   cells(object: DeepReadonly<T>, context: RowContext): readonly JsonValue[];
   conditions?(object: DeepReadonly<T>): readonly RowCondition[];
+  /** Upstream prints these kinds by its general means: an empty list has `rows: null`. */
+  readonly isPlain?: boolean;
   /** Order of rows when it is not the order of the list. */
   compare?(left: DeepReadonly<T>, right: DeepReadonly<T>): number;
 }

@@ -4,6 +4,7 @@ import type { TablePrinter } from "../table.ts";
 import type { CustomResourceDefinition } from "./types.ts";
 
 export const customResourceDefinitionColumns: TablePrinter<CustomResourceDefinition> = {
+  isPlain: true,
   cells(definition) {
     const { spec, status } = definition;
     const versions = (spec?.versions ?? []).filter(({ served }) => served).map(({ name, storage }) => (storage ? `${name}(storage)` : name));

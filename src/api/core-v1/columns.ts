@@ -44,7 +44,7 @@ export const eventColumns: TablePrinter<Event> = {
   },
 };
 
-export const limitRangeColumns: TablePrinter<LimitRange> = { cells: (limitRange) => [nameOf(limitRange), createdAt(limitRange)] };
+export const limitRangeColumns: TablePrinter<LimitRange> = { cells: (limitRange) => [nameOf(limitRange), createdAt(limitRange)], isPlain: true };
 
 export const namespaceColumns: TablePrinter<Namespace> = {
   cells: (namespace, context) => [nameOf(namespace), namespace.status?.phase ?? "", age(namespace, context)],

@@ -54,15 +54,15 @@ export function validateNewEvent(event: CoreEvent): FieldError[] {
 /** Through events.k8s.io only the series of an event changes. */
 export function validateNewEventUpdate(event: CoreEvent, old: CoreEvent): FieldError[] {
   const reference = (value: CoreEvent["involvedObject"] | undefined) => (value === undefined ? null : internalForm("api.core.v1.ObjectReference", value));
-  const fixed = (["reason", "message", "source", "firstTimestamp", "lastTimestamp", "count", "type", "eventTime", "action"] as const).flatMap((name) => immutable(FieldPath.root(name), event[name], old[name]));
+  const fixed = (["reason", "message", "source", "firstTimestamp", "lastTimestamp", "count", "type", "eventTime", "action"] as const).flatMap((name) => fixedText(name, event[name], old[name]));
   return [
     ...validateCoreEvent(event, "reportingController"),
     ...(event.series === undefined || isSame(event.series, old.series) ? [] : validateSeries(event.series)),
     ...immutable(FieldPath.root("involvedObject"), reference(event.involvedObject), reference(old.involvedObject)),
     ...fixed,
     ...immutable(FieldPath.root("related"), reference(event.related), reference(old.related)),
-    ...immutable(FieldPath.root("reportingController"), event.reportingComponent, old.reportingComponent),
-    ...immutable(FieldPath.root("reportingInstance"), event.reportingInstance, old.reportingInstance),
+    ...fixedText("reportingController", event.reportingComponent, old.reportingComponent),
+    ...fixedText("reportingInstance", event.reportingInstance, old.reportingInstance),
   ];
 }
 
@@ -71,6 +71,11 @@ const maxMessageBytes = 1024;
 const eventTypes = ["Normal", "Warning"];
 /** Namespaces that hold events about objects without one. */
 const clusterNamespaces = ["default", "kube-system"];
+
+/** Empty and absent are the same. */
+function fixedText(name: string, value: unknown, old: unknown): FieldError[] {
+  return immutable(FieldPath.root(name), value || null, old || null, value ?? "");
+}
 
 function validateText(name: string, text: string): FieldError[] {
   if (text === "") return [required(FieldPath.root(name))];

@@ -4,9 +4,9 @@ import { age, createdAt, nameOf } from "../cells.ts";
 import type { TablePrinter } from "../table.ts";
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding, Subject } from "./types.ts";
 
-export const roleColumns: TablePrinter<Role> = { cells: (role) => [nameOf(role), createdAt(role)] };
+export const roleColumns: TablePrinter<Role> = { cells: (role) => [nameOf(role), createdAt(role)], isPlain: true };
 
-export const clusterRoleColumns: TablePrinter<ClusterRole> = { cells: (role) => [nameOf(role), createdAt(role)] };
+export const clusterRoleColumns: TablePrinter<ClusterRole> = { cells: (role) => [nameOf(role), createdAt(role)], isPlain: true };
 
 export const roleBindingColumns: TablePrinter<RoleBinding | ClusterRoleBinding> = {
   cells(binding, context) {

@@ -23,7 +23,7 @@ export const csiNodeColumns: TablePrinter<CSINode> = {
   cells: (node, context) => [nameOf(node), (node.spec?.drivers ?? []).length, age(node, context)],
 };
 
-export const csiStorageCapacityColumns: TablePrinter<CSIStorageCapacity> = { cells: (capacity) => [nameOf(capacity), createdAt(capacity)] };
+export const csiStorageCapacityColumns: TablePrinter<CSIStorageCapacity> = { cells: (capacity) => [nameOf(capacity), createdAt(capacity)], isPlain: true };
 
 export const storageClassColumns: TablePrinter<StorageClass> = {
   cells(storageClass, context) {
