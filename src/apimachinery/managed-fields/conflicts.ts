@@ -22,7 +22,9 @@ export function reportConflicts(found: readonly OwnerConflict[]): ConflictReport
       forEachMember(fields, (path) => paths.push(pathText(path)));
       return { owner, fields: paths };
     });
-  const causes = conflicts.flatMap(({ owner, fields }) => fields.map((field) => ({ reason: "FieldManagerConflict", message: `conflict with ${ownerText(owner)}`, field })));
+  const causes = conflicts.flatMap(({ owner, fields }) =>
+    fields.map((field) => ({ reason: "FieldManagerConflict", message: `conflict with ${ownerText(owner)}`, field })),
+  );
   return { conflicts, causes, statusMessage: messageOf(conflicts, causes.length) };
 }
 

@@ -66,7 +66,11 @@ export function encodeEntries(sets: ManagedSets): ManagedFieldsEntry[] {
  * The entries to store for an object that is written: when they differ from the old ones in nothing but times, and so does the whole
  * object, the old ones, so that a write of nothing stays one. `isSameContent` compares the objects without their managed fields.
  */
-export function keepTimes(oldEntries: readonly ManagedFieldsEntry[], newEntries: readonly ManagedFieldsEntry[], isSameContent: () => boolean): readonly ManagedFieldsEntry[] {
+export function keepTimes(
+  oldEntries: readonly ManagedFieldsEntry[],
+  newEntries: readonly ManagedFieldsEntry[],
+  isSameContent: () => boolean,
+): readonly ManagedFieldsEntry[] {
   if (oldEntries.length !== newEntries.length) return newEntries;
   const isSame = newEntries.every((entry, index) => deepEqual({ ...entry, time: "" }, { ...oldEntries[index], time: "" }));
   return isSame && isSameContent() ? oldEntries : newEntries;

@@ -74,7 +74,9 @@ export function applyConfiguration(input: ApplyInput): ApplyOutcome {
   let outcome = recordApply(scope, { ...write, force: input.force }, sets);
   if ("conflicts" in outcome && input.manager === "kubectl") {
     const allowed = clientAppliedFields(live, input.schema, input.apiVersion);
-    const left = outcome.conflicts.map(({ owner, fields }) => ({ owner, fields: difference(fields, allowed ?? {}) })).filter(({ fields }) => !isEmptySet(fields));
+    const left = outcome.conflicts
+      .map(({ owner, fields }) => ({ owner, fields: difference(fields, allowed ?? {}) }))
+      .filter(({ fields }) => !isEmptySet(fields));
     outcome = left.length > 0 ? { conflicts: left } : recordApply(scope, { ...write, force: true }, sets);
   }
   if ("conflicts" in outcome) return { kind: "conflicts", ...reportConflicts(outcome.conflicts) };
@@ -146,14 +148,18 @@ function isReset(entries: readonly ManagedFieldsEntry[] | null | undefined): boo
 }
 
 function checkConfiguration({ config, schema, kind, apiVersion }: ApplyInput): void {
-  if (kind !== undefined && (config["kind"] !== kind || config["apiVersion"] !== apiVersion)) throw new PatchError("badRequest", `invalid object type: ${objectTypeText(config)}`);
+  if (kind !== undefined && (config["kind"] !== kind || config["apiVersion"] !== apiVersion))
+    throw new PatchError("badRequest", `invalid object type: ${objectTypeText(config)}`);
   const metadata = isObject(config["metadata"]) ? config["metadata"] : {};
   const entries = metadata["managedFields"];
   if (entries !== undefined && entries !== null) throw new PatchError("badRequest", "metadata.managedFields must be nil");
   const faults = typedFaults(config, schema);
   if (faults === undefined) return;
   const text = (value: unknown) => (typeof value === "string" ? value : "");
-  throw new PatchError("failure", `failed to create typed patch object (${text(metadata["namespace"])}/${text(metadata["name"])}; ${objectTypeText(config)}): ${faults}`);
+  throw new PatchError(
+    "failure",
+    `failed to create typed patch object (${text(metadata["namespace"])}/${text(metadata["name"])}; ${objectTypeText(config)}): ${faults}`,
+  );
 }
 
 function liveSets(input: ApplyInput, live: JsonObject): ManagedSets {

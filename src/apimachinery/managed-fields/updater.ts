@@ -75,7 +75,11 @@ export interface ApplyWrite {
 /** Never owned by who writes them: identity, and what the server sets. */
 const unownable = union(
   setOfPaths(["apiVersion", "kind", "metadata"]),
-  setOfPaths(["name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields", "resourceVersion"].map((name) => `metadata.${name}`)),
+  setOfPaths(
+    ["name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields", "resourceVersion"].map(
+      (name) => `metadata.${name}`,
+    ),
+  ),
 );
 
 function versionsOf(scope: WriteScope): OtherVersions {

@@ -61,7 +61,13 @@ function print(value: unknown, style: Style): string {
   while (pending.length > 0) {
     const next = pending.pop();
     if (next instanceof Literal) text += next.text;
-    else if (Array.isArray(next)) push(pending, style.list, next.map((item: unknown) => [item]), style);
+    else if (Array.isArray(next))
+      push(
+        pending,
+        style.list,
+        next.map((item: unknown) => [item]),
+        style,
+      );
     else if (typeof next === "object" && next !== null && !isRawNumber(next)) push(pending, style.map, members(next as Record<string, unknown>, style), style);
     else text += isRawNumber(next) ? next.rawJSON : style.scalar(next);
   }

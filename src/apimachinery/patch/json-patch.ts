@@ -13,7 +13,8 @@ import { PatchError } from "./patch-error.ts";
  */
 export function applyJsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
   const operations = decodeOperations(patch);
-  if (operations.length > maxOperations) throw new PatchError("tooLarge", `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`);
+  if (operations.length > maxOperations)
+    throw new PatchError("tooLarge", `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`);
   if (operations.length === 0) return document;
   const target: Target = { root: deepCopy(document), copiedBytes: 0 };
   for (const operation of operations) applyOperation(target, operation);
@@ -24,7 +25,9 @@ export function applyJsonPatch(document: JsonValue, patch: JsonValue): JsonValue
 export function unknownJsonPatchFields(patch: JsonValue): string[] {
   if (!Array.isArray(patch)) return [];
   return patch.flatMap((operation, index) =>
-    isObject(operation) ? Object.keys(operation).flatMap((name) => (operationFields.includes(name) ? [] : [`json patch unknown field "[${index}].${name}"`])) : [],
+    isObject(operation)
+      ? Object.keys(operation).flatMap((name) => (operationFields.includes(name) ? [] : [`json patch unknown field "[${index}].${name}"`]))
+      : [],
   );
 }
 
@@ -44,14 +47,19 @@ interface Place {
 
 function decodeOperations(patch: JsonValue): JsonObject[] {
   if (patch === null) return [];
-  if (!Array.isArray(patch)) throw new PatchError("badRequest", `error decoding patch: json: cannot unmarshal ${jsonKind(patch)} into Go value of type []handlers.jsonPatchOp`);
+  if (!Array.isArray(patch))
+    throw new PatchError("badRequest", `error decoding patch: json: cannot unmarshal ${jsonKind(patch)} into Go value of type []handlers.jsonPatchOp`);
   return patch.map((operation) => {
     if (operation === null) return {};
-    if (!isObject(operation)) throw new PatchError("badRequest", `error decoding patch: json: cannot unmarshal ${jsonKind(operation)} into Go value of type handlers.jsonPatchOp`);
+    if (!isObject(operation))
+      throw new PatchError("badRequest", `error decoding patch: json: cannot unmarshal ${jsonKind(operation)} into Go value of type handlers.jsonPatchOp`);
     for (const name of ["op", "from", "path"]) {
       const member = operation[name];
       if (member === undefined || member === null || typeof member === "string") continue;
-      throw new PatchError("badRequest", `error decoding patch: json: cannot unmarshal ${jsonKind(member)} into Go struct field jsonPatchOp.${name} of type string`);
+      throw new PatchError(
+        "badRequest",
+        `error decoding patch: json: cannot unmarshal ${jsonKind(member)} into Go struct field jsonPatchOp.${name} of type string`,
+      );
     }
     return operation;
   });

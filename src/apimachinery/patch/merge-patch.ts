@@ -10,7 +10,8 @@ import { PatchError } from "./patch-error.ts";
  */
 export function applyMergePatch(document: JsonObject, patch: JsonValue): JsonObject {
   if (patch === null) throw new PatchError("badRequest", "Invalid JSON Patch");
-  if (!isObject(patch)) throw new PatchError("badRequest", `error decoding patch: json: cannot unmarshal ${jsonKind(patch)} into Go value of type map[string]interface {}`);
+  if (!isObject(patch))
+    throw new PatchError("badRequest", `error decoding patch: json: cannot unmarshal ${jsonKind(patch)} into Go value of type map[string]interface {}`);
   const result = { ...document };
   const pending: [target: JsonObject, patch: JsonObject][] = [[result, patch]];
   for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {

@@ -10,7 +10,8 @@ export function mergeList(lists: ListMerge, queue: PendingMerge[]): JsonValue[] 
   const { original, patch, mergeKey } = lists;
   if (original.length === 0 && patch.length === 0) return original;
   if (commonKind(original, patch) !== "map") return orderItems(distinct([...original, ...patch]), patch, original, "");
-  if (mergeKey === "") throw new PatchError("failure", `cannot merge lists without merge key for ${lists.schema.goName.slice(lists.schema.goName.lastIndexOf(".") + 1)}`);
+  if (mergeKey === "")
+    throw new PatchError("failure", `cannot merge lists without merge key for ${lists.schema.goName.slice(lists.schema.goName.lastIndexOf(".") + 1)}`);
   const { kept, changes } = applyListDirectives(original as JsonObject[], patch as JsonObject[], mergeKey);
   const merged = mergeItems({ ...lists, original: kept, patch: changes }, queue);
   return orderItems(merged, changes, kept, mergeKey);
@@ -49,7 +50,9 @@ export function orderItems(items: JsonValue[], order: JsonValue[], server: JsonV
     return { item, orderPlace: orderPlaces.get(identity), serverPlace: serverPlaces.get(identity) ?? Number.POSITIVE_INFINITY };
   });
   const named = placed.filter((entry) => entry.orderPlace !== undefined).sort((a, b) => a.orderPlace! - b.orderPlace!);
-  const unnamed = placed.filter((entry) => entry.orderPlace === undefined).sort((a, b) => (a.serverPlace === b.serverPlace ? 0 : a.serverPlace - b.serverPlace));
+  const unnamed = placed
+    .filter((entry) => entry.orderPlace === undefined)
+    .sort((a, b) => (a.serverPlace === b.serverPlace ? 0 : a.serverPlace - b.serverPlace));
   const result: JsonValue[] = [];
   let next = 0;
   for (const entry of named) {
@@ -77,7 +80,8 @@ function identityOf(item: JsonValue, mergeKey: string): string {
 }
 
 function keyOf(item: JsonValue, mergeKey: string): JsonValue {
-  if (!isObject(item) || !Object.hasOwn(item, mergeKey)) throw new PatchError("failure", `map: ${goText(item)} does not contain declared merge key: ${mergeKey}`);
+  if (!isObject(item) || !Object.hasOwn(item, mergeKey))
+    throw new PatchError("failure", `map: ${goText(item)} does not contain declared merge key: ${mergeKey}`);
   return item[mergeKey]!;
 }
 

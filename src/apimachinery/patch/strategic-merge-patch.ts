@@ -97,16 +97,26 @@ function checkOrder(change: JsonValue[], order: JsonValue[], mergeKey: string): 
   const patched = change.filter((item) => !(mergeKey !== "" && isObject(item) && item[patchDirective] === "delete"));
   let next = 0;
   for (const item of order) if (next < patched.length && deepEqual(identity(item), identity(patched[next]!))) next++;
-  if (next < patched.length) throw new PatchError("failure", `The order in patch list:\n${goText(change)}\n doesn't match $setElementOrder list:\n${goText(order)}\n`);
+  if (next < patched.length)
+    throw new PatchError("failure", `The order in patch list:\n${goText(change)}\n doesn't match $setElementOrder list:\n${goText(order)}\n`);
 }
 
-const wrongArgument = (value: JsonValue) => new PatchError("failure", `expected a []interface {}, but received a ${isObject(value) ? "map[string]interface {}" : value === null ? "%!s(<nil>)" : goKind(value)}`);
+const wrongArgument = (value: JsonValue) =>
+  new PatchError(
+    "failure",
+    `expected a []interface {}, but received a ${isObject(value) ? "map[string]interface {}" : value === null ? "%!s(<nil>)" : goKind(value)}`,
+  );
 
 /** Removes scalars from a list; on anything else the directive does nothing. */
 function deleteFromList(target: JsonObject, name: string, removed: JsonValue): void {
   const current = target[name];
   if (removed === null) delete target[name];
-  else if (Array.isArray(current) && Array.isArray(removed)) setMember(target, name, current.filter((item) => !removed.some((gone) => deepEqual(gone, item))));
+  else if (Array.isArray(current) && Array.isArray(removed))
+    setMember(
+      target,
+      name,
+      current.filter((item) => !removed.some((gone) => deepEqual(gone, item))),
+    );
 }
 
 function mergeMember({ target, patch, schema }: PendingMerge, key: string, queue: PendingMerge[]): void {

@@ -56,7 +56,9 @@ function countFaults(operator: LabelOperator, values: readonly string[]): FieldE
     case "gt":
     case "lt": {
       const faults = values.length === 1 ? [] : [invalid(valuesPath, values, "for 'Gt', 'Lt' operators, exactly one value is required")];
-      const wrong = values.flatMap((value, index) => (parseInteger(value) === undefined ? [invalid(valuesPath.index(index), value, "for 'Gt', 'Lt' operators, the value must be an integer")] : []));
+      const wrong = values.flatMap((value, index) =>
+        parseInteger(value) === undefined ? [invalid(valuesPath.index(index), value, "for 'Gt', 'Lt' operators, the value must be an integer")] : [],
+      );
       return [...faults, ...wrong];
     }
     default:

@@ -104,7 +104,7 @@ function parseValues(cursor: Cursor): string[] {
   const first = peek(cursor);
   if (first.kind !== "word" && first.kind !== "," && first.kind !== ")") throw new SelectorError(`found '${first.text}', expected: ',', ')' or identifier`);
   const values: string[] = [];
-  for (let isPlaceEmpty = true; ; ) {
+  for (let isPlaceEmpty = true; ;) {
     const token = take(cursor);
     if (token.kind === "word") {
       const next = peek(cursor);
