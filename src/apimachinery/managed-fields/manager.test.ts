@@ -36,7 +36,10 @@ const entry = (name: string, fields: object, more: ManagedFieldsEntry = {}): Man
   ...more,
 });
 const applied = (name: string, fields: object, more: ManagedFieldsEntry = {}): ManagedFieldsEntry => entry(name, fields, { operation: "Apply", ...more });
-const untimed = ({ time: _, ...rest }: ManagedFieldsEntry): ManagedFieldsEntry => rest;
+function untimed(timed: ManagedFieldsEntry): ManagedFieldsEntry {
+  const { time: _, ...rest } = timed;
+  return rest;
+}
 const inSpec = (fields: object) => ({ "f:spec": fields });
 
 const update = (input: Partial<UpdateInput> & { newObject: JsonObject }) =>

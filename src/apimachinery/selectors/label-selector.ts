@@ -6,6 +6,9 @@ import { newRequirement, parseInteger, SelectorError } from "./label-requirement
 import type { LabelOperator, LabelRequirement } from "./label-requirement.ts";
 import { parseRequirements } from "./label-selector-parser.ts";
 
+export { SelectorError } from "./label-requirement.ts";
+export type { LabelOperator, LabelRequirement } from "./label-requirement.ts";
+
 /** Parses the text of a `labelSelector` parameter. Throws `SelectorError` with Kubernetes' text (a 400 of the caller). */
 export function parseLabelSelector(text: string): LabelSelector {
   return selectorOf(parseRequirements(text));
