@@ -12,12 +12,12 @@ import { goYamlError } from "./yaml-errors.ts";
 import { resolvePlain, resolveTagged } from "./yaml-scalars.ts";
 import type { YamlScalar } from "./yaml-scalars.ts";
 
-/** The first document of `bytes` as JSON; duplicate keys are silent. Throws a `DecodeError` of reason `syntax`. */
+/** The first document of `bytes` as JSON; duplicate keys are silent. Throws a `DecodeError` of reason `yaml` or `syntax`. */
 export function yamlToJson(bytes: Uint8Array): JsonValue {
   return plainValue(bytes[0] === 0x7b ? readJsonOrYaml(bytes) : readYaml(bytes).node);
 }
 
-/** The first document of `bytes`, and the fault that names every duplicate key. Throws a `DecodeError` of reason `syntax`. */
+/** The first document of `bytes`, and the fault that names every duplicate key. Throws a `DecodeError` of reason `yaml` or `syntax`. */
 export function readYaml(bytes: Uint8Array): { node: ExactNode; faults: string[] } {
   const source = firstDocument(decoder.decode(bytes));
   const reader = new YamlReader(source, events(source));
@@ -54,7 +54,7 @@ function events(source: string): Event[] {
   try {
     return parseEvents(source, { maxDepth: maxYamlDepth });
   } catch (error) {
-    if (error instanceof YAMLException) throw new DecodeError("syntax", goYamlError(error, source), error);
+    if (error instanceof YAMLException) throw new DecodeError("yaml", goYamlError(error, source), error);
     throw error;
   }
 }
@@ -62,7 +62,7 @@ function events(source: string): Event[] {
 interface Collection {
   readonly node: Map<string, ExactNode> | ExactNode[];
   /** Key that waits for its value. */
-  key: { readonly text: string; readonly shown: string; readonly line: number; readonly isMerge: boolean } | undefined;
+  key: { readonly text: string; readonly shown: string; readonly line: number; readonly isMerge?: boolean; readonly isNull?: boolean } | undefined;
   readonly anchor: string | undefined;
   /** Nodes inside, aliases counted as what they stand for. */
   size: number;
@@ -127,11 +127,11 @@ class YamlReader {
   #alias(start: number, end: number): void {
     const name = this.#slice(start, end) ?? "";
     const anchored = this.#anchors.get(name);
-    if (anchored === undefined) throw new DecodeError("syntax", this.#open.some((collection) => collection.anchor === name) ? `yaml: anchor '${name}' value contains itself` : `yaml: unknown anchor '${name}' referenced`);
+    if (anchored === undefined) throw new DecodeError("yaml", this.#open.some((collection) => collection.anchor === name) ? `yaml: anchor '${name}' value contains itself` : `yaml: unknown anchor '${name}' referenced`);
     this.#aliased += anchored.size;
     this.#decoded += anchored.size;
     const isExcessive = this.#aliased > 100 && this.#decoded > 1000 && this.#aliased / this.#decoded > allowedAliasRatio(this.#decoded);
-    if (isExcessive) throw new DecodeError("syntax", "yaml: document contains excessive aliasing");
+    if (isExcessive) throw new DecodeError("yaml", "yaml: document contains excessive aliasing");
     this.#add({ node: anchored.node }, start, anchored.size, false);
   }
 
@@ -146,7 +146,9 @@ class YamlReader {
     parent.size += size;
     if (Array.isArray(parent.node)) parent.node.push(nodeOf(value));
     else if (parent.key === undefined) parent.key = this.#key(value, position, isPlain);
-    else {
+    else if (parent.key.isNull) {
+      throw new DecodeError("yaml", `unsupported map key of type: %!s(<nil>), key: <nil>, value: ${JSON.stringify(plainValue(nodeOf(value)))}`);
+    } else {
       const { key } = parent;
       parent.key = undefined;
       if (key.isMerge) this.#merge(parent.node, nodeOf(value), key.line);
@@ -158,10 +160,11 @@ class YamlReader {
     const line = this.#line(position);
     const node = nodeOf(value);
     if (typeof node === "string") return { text: node, shown: JSON.stringify(node), line, isMerge: isPlain && node === "<<" };
-    if (typeof node === "boolean") return { text: String(node), shown: String(node), line, isMerge: false };
-    if (node instanceof NumberText) return { text: node.text, shown: node.text, line, isMerge: false };
-    if (node === null) return { text: "null", shown: "interface {}(nil)", line, isMerge: false };
-    throw new DecodeError("syntax", `yaml: invalid map key: ${Array.isArray(node) ? "[]interface {}" : "map[interface {}]interface {}"}{}`);
+    if (typeof node === "boolean") return { text: String(node), shown: String(node), line };
+    if (node instanceof NumberText) return { text: node.text, shown: node.text, line };
+    if (node === null) return { text: "null", shown: "null", line, isNull: true };
+    const shown = JSON.stringify(plainValue(node)).slice(1, -1);
+    throw new DecodeError("yaml", `yaml: invalid map key: ${Array.isArray(node) ? "[]interface {}" : "map[interface {}]interface {}"}{${Array.isArray(node) ? shown.replaceAll(",", ", ") : shown}}`);
   }
 
   #set(target: Map<string, ExactNode>, key: { text: string; shown: string; line: number }, value: ExactNode): void {
@@ -172,7 +175,7 @@ class YamlReader {
   #merge(target: Map<string, ExactNode>, value: ExactNode, line: number): void {
     const sources = Array.isArray(value) ? value.toReversed() : [value];
     for (const source of sources) {
-      if (!(source instanceof ExactMembers)) throw new DecodeError("syntax", "yaml: map merge requires map or sequence of maps as the value");
+      if (!(source instanceof ExactMembers)) throw new DecodeError("yaml", "yaml: map merge requires map or sequence of maps as the value");
       source.keys.forEach((text, index) => this.#set(target, { text, shown: JSON.stringify(text), line }, source.values[index]!));
     }
   }
@@ -181,8 +184,8 @@ class YamlReader {
     const text = getScalarValue(this.#source, event);
     const tag = this.#slice(event.tagStart, event.tagEnd);
     const value = tag !== undefined ? resolveTagged(text, tag) : event.style === SCALAR_STYLE.PLAIN ? resolvePlain(text) : ({ kind: "string", text } as const);
-    if (value === undefined) throw new DecodeError("syntax", `yaml: cannot decode !!str \`${text.slice(0, 10)}\` as a ${tag}`);
-    if (value.kind === "unsupported") throw new DecodeError("syntax", `json: unsupported value: ${value.text}`);
+    if (value === undefined) throw new DecodeError("yaml", `yaml: cannot decode !!str \`${text.slice(0, 10)}\` as a ${tag}`);
+    if (value.kind === "unsupported") throw new DecodeError("yaml", `json: unsupported value: ${value.text}`);
     return value;
   }
 

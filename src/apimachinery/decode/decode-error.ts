@@ -2,7 +2,9 @@
 export class DecodeError extends Error {
   override name = "DecodeError";
   /**
-   * - `syntax`: no JSON, YAML or protobuf at all; - `version`: apiVersion or kind cannot be read; - `value`: a value does not fit its field
+   * - `yaml`: no YAML; `syntax`: no JSON or no protobuf
+   * - `version`: apiVersion or kind cannot be read
+   * - `value`: a value does not fit its field
    */
   readonly reason: DecodeErrorReason;
 
@@ -11,4 +13,9 @@ export class DecodeError extends Error {
     this.reason = reason;
   }
 }
-export type DecodeErrorReason = "syntax" | "version" | "value";
+export type DecodeErrorReason = "yaml" | "syntax" | "version" | "value";
+
+/** The text of an error that was met before apiVersion and kind were known, as `the object provided is unrecognized` goes on. */
+export function unrecognizedText(error: DecodeError): string {
+  return error.reason === "yaml" ? error.message : `couldn't get version/kind; json parse error: ${error.message}`;
+}

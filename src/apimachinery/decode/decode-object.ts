@@ -16,7 +16,7 @@ import { decodeUntypedNode } from "./untyped.ts";
 import { typeMetaOfNode } from "./type-meta.ts";
 import type { TypeMeta } from "./type-meta.ts";
 
-export { DecodeError } from "./decode-error.ts";
+export { DecodeError, unrecognizedText } from "./decode-error.ts";
 
 /** Decodes `bytes` into a `schema`: known fields only, in the form in which Go would print them. Throws a `DecodeError`. */
 export function decodeObject(bytes: Uint8Array, schema: StructSchema, options: DecodeOptions): Decoded {
@@ -51,7 +51,7 @@ export interface Reading {
   readonly faults: readonly string[];
 }
 
-/** Reads a body; throws a `DecodeError` of reason `syntax`. */
+/** Reads a body; throws a `DecodeError` of reason `yaml` or `syntax`. */
 export function readBody(bytes: Uint8Array, { mediaType }: DecodeOptions): Body {
   const isYaml = mediaType === "yaml";
   const structure = isYaml && bytes[0] !== openBrace ? undefined : scanStructure(bytes);
@@ -75,7 +75,7 @@ function readYamlOrJson(bytes: Uint8Array): Reading {
   return readYaml(bytes);
 }
 
-/** `apiVersion` and `kind` of a body, empty where absent; throws a `DecodeError` of reason `version` with Kubernetes' text. */
+/** `apiVersion` and `kind` of a body, empty where absent; throws a `DecodeError` of reason `version`. */
 export function typeMetaOf(body: Body): TypeMeta {
   const value = body.plain?.value;
   if (typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value)) {

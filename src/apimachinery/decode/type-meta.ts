@@ -26,9 +26,6 @@ export function typeMetaOfNode(node: ExactNode): TypeMeta {
   return { apiVersion: found.apiversion, kind: found.kind };
 }
 
-/** The text that opens every error of reading apiVersion and kind, syntax errors included. */
-export const versionErrorOpening = "couldn't get version/kind; json parse error: ";
-
 const goType = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
 function versionError(detail: string): DecodeError {
