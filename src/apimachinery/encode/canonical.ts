@@ -29,7 +29,7 @@ interface Copy {
 
 function copyStruct(source: JsonObject, schema: StructSchema, target: JsonObject, pending: Copy[]): void {
   for (const field of schema.fields.values()) {
-    const value = Object.hasOwn(source, field.name) ? source[field.name] : undefined;
+    const value = source[field.name];
     const isAbsent = value === undefined || value === null;
     if (isAbsent ? isDroppedWhenAbsent(field) : isDroppedWhenEmpty(field, value)) continue;
     target[field.name] = isAbsent ? absentValue(field, schema, pending) : start(value, field.schema, schema, pending);

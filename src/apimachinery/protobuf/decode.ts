@@ -7,53 +7,52 @@ import type { FieldSchema, ScalarKind, ScalarSchema, Schema, StructSchema } from
 import { formatInstant, zeroSeconds } from "../time.ts";
 import { isListMessage, messagePlan } from "./plan.ts";
 import type { MessagePlan } from "./plan.ts";
-import { jsonInteger, packedVarints, wireFields, wireType } from "./wire.ts";
-import type { WireField } from "./wire.ts";
+import { FieldCursor, floatOfBits, jsonInteger, wireType } from "./wire.ts";
 
 /** The object in a message; throws a `DecodeError` for damaged bytes. Unknown fields are skipped. */
 export function decodeMessage(bytes: Uint8Array, schema: StructSchema): JsonObject {
   const object: JsonObject = {};
-  readMessage(bytes, messagePlan(schema), object);
+  readMessage(new FieldCursor(bytes), messagePlan(schema), object);
   return object;
 }
 
-function readMessage(bytes: Uint8Array, plan: MessagePlan, object: JsonObject): void {
-  for (const wire of wireFields(bytes)) {
-    const entry = plan.byNumber.get(wire.number);
+function readMessage(cursor: FieldCursor, plan: MessagePlan, object: JsonObject): void {
+  while (cursor.next()) {
+    const entry = plan.byNumber.get(cursor.number);
     if (entry === undefined) continue;
-    if (entry.embedded !== undefined) readMessage(wire.bytes, entry.embedded, object);
-    else readField(wire, entry.field, object, plan.schema);
+    if (entry.embedded !== undefined) readMessage(cursor.message(), entry.embedded, object);
+    else readField(cursor, entry.field, object, plan.schema);
   }
 }
 
-function readField(wire: WireField, field: FieldSchema, object: JsonObject, struct: StructSchema): void {
+function readField(cursor: FieldCursor, field: FieldSchema, object: JsonObject, struct: StructSchema): void {
   const { schema, name } = field;
-  if (isListMessage(schema)) {
-    const items = readStrings(wire.bytes);
-    if (items.length > 0 || field.isPointer) object[name] = items;
-  } else if (schema.shape === "list") {
-    const list = (object[name] ??= []) as JsonValue[];
-    const isPacked = wire.type === wireType.bytes && schema.items.shape === "scalar" && varintKinds.has(schema.items.scalar);
-    if (isPacked) for (const value of packedVarints(wire.bytes)) list.push(integer(value, (schema.items as ScalarSchema).scalar));
-    else list.push(readValue(wire, schema.items, struct));
-  } else if (schema.shape === "map") {
-    const { key, value } = readEntry(wire.bytes, schema.values, struct);
-    setMember((object[name] ??= {}) as JsonObject, key, value);
-  } else {
-    const value = readValue(wire, schema, struct);
+  if (schema.shape === "scalar" || schema.shape === "struct") {
+    const value = readValue(cursor, schema, struct);
     const isZero = value === null || value === "" || value === 0 || value === false;
     if (!isZero || field.isPointer) object[name] = value;
+  } else if (schema.shape === "map") {
+    const { key, value } = readEntry(cursor.message(), schema.values, struct);
+    setMember((object[name] ??= {}) as JsonObject, key, value);
+  } else if (isListMessage(schema)) {
+    const items = readStrings(cursor.message());
+    if (items.length > 0 || field.isPointer) object[name] = items;
+  } else {
+    const list = (object[name] ??= []) as JsonValue[];
+    const isPacked = cursor.type === wireType.bytes && schema.items.shape === "scalar" && varintKinds.has(schema.items.scalar);
+    if (isPacked) for (const item of cursor.packed()) list.push(readValue(item, schema.items, struct));
+    else list.push(readValue(cursor, schema.items, struct));
   }
 }
 
-function readEntry(bytes: Uint8Array, schema: Schema, struct: StructSchema): { key: string; value: JsonValue } {
+function readEntry(cursor: FieldCursor, schema: Schema, struct: StructSchema): { key: string; value: JsonValue } {
   let key = "";
-  let value = zeroOf(schema);
-  for (const wire of wireFields(bytes)) {
-    if (wire.number === 1) key = text(wire.bytes);
-    else if (wire.number === 2) value = isListMessage(schema) ? readStrings(wire.bytes) : readValue(wire, schema, struct);
+  let value: JsonValue | undefined;
+  while (cursor.next()) {
+    if (cursor.number === 1) key = cursor.text;
+    else if (cursor.number === 2) value = isListMessage(schema) ? readStrings(cursor.message()) : readValue(cursor, schema, struct);
   }
-  return { key, value };
+  return { key, value: value === undefined ? zeroOf(schema) : value };
 }
 
 function zeroOf(schema: Schema): JsonValue {
@@ -66,98 +65,99 @@ function zeroOf(schema: Schema): JsonValue {
   return varintKinds.has(schema.scalar) || schema.scalar === "intOrString" ? 0 : null;
 }
 
-function readStrings(bytes: Uint8Array): string[] {
+function readStrings(cursor: FieldCursor): string[] {
   const items: string[] = [];
-  for (const wire of wireFields(bytes)) if (wire.number === 1) items.push(text(wire.bytes));
+  while (cursor.next()) if (cursor.number === 1) items.push(cursor.text);
   return items;
 }
 
-function readValue(wire: WireField, schema: Schema, struct: StructSchema): JsonValue {
-  if (schema.shape === "scalar") return readScalar(wire, schema, struct);
-  return schema.shape === "struct" ? decodeMessage(wire.bytes, schema) : {};
+function readValue(cursor: FieldCursor, schema: Schema, struct: StructSchema): JsonValue {
+  if (schema.shape === "scalar") return readScalar(cursor, schema, struct);
+  const object: JsonObject = {};
+  if (schema.shape === "struct") readMessage(cursor.message(), messagePlan(schema), object);
+  return object;
 }
 
 const varintKinds: ReadonlySet<ScalarKind> = new Set<ScalarKind>(["bool", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]);
 
-function integer(value: bigint, kind: ScalarKind): JsonValue {
-  if (kind === "bool") return value !== 0n;
-  if (kind === "int32") return Number(BigInt.asIntN(32, value));
-  return jsonInteger(kind === "int64" ? BigInt.asIntN(64, value) : value);
-}
-
-function readScalar(wire: WireField, schema: ScalarSchema, struct: StructSchema): JsonValue {
-  if (varintKinds.has(schema.scalar)) return integer(wire.value, schema.scalar);
+function readScalar(cursor: FieldCursor, schema: ScalarSchema, struct: StructSchema): JsonValue {
   switch (schema.scalar) {
     case "string":
-      return text(wire.bytes);
+      return cursor.text;
+    case "bool":
+      return Number(cursor.value) !== 0;
+    case "int32":
+      return Number(cursor.signed(32));
+    case "int64":
+      return jsonInteger(cursor.signed(64));
+    case "uint8":
+    case "uint16":
+    case "uint32":
+    case "uint64":
+      return jsonInteger(cursor.value);
     case "bytes":
-      return Buffer.from(wire.bytes).toString("base64");
+      return Buffer.from(cursor.bytes).toString("base64");
     case "float64":
+      return floatOfBits(cursor.value, 8);
     case "float32":
-      return readFloat(wire.value, schema.scalar);
+      return floatOfBits(cursor.value, 4);
     case "quantity":
-      return readQuantity(wire.bytes);
+      return readQuantity(cursor.message());
     case "time":
     case "microTime":
-      return readTime(wire.bytes, schema.scalar);
+      return cursor.length === 0 ? null : readTime(cursor.message(), schema.scalar);
     case "intOrString":
-      return readIntOrString(wire.bytes);
+      return readIntOrString(cursor.message());
     case "duration":
-      return `${Number(BigInt.asIntN(64, lastOf(wire.bytes, 1)?.value ?? 0n)) / 1e9}s`;
-    default:
-      return readJson(wire.bytes, schema, struct);
+      return readDuration(cursor.message());
+    case "json":
+      return readJson(cursor, schema, struct);
   }
 }
 
-function readFloat(bits: bigint, kind: "float64" | "float32"): number {
-  const view = new DataView(new ArrayBuffer(8));
-  view.setBigUint64(0, bits);
-  return kind === "float64" ? view.getFloat64(0) : view.getFloat32(4);
+function readQuantity(cursor: FieldCursor): string {
+  const text = cursor.last(1) ? cursor.text : "";
+  return text === "" ? "0" : quantityText(text);
 }
 
-function readQuantity(bytes: Uint8Array): string {
-  const field = lastOf(bytes, 1);
-  return field === undefined || field.bytes.length === 0 ? "0" : quantityText(text(field.bytes));
-}
-
-function readTime(bytes: Uint8Array, layout: "time" | "microTime"): string | null {
-  if (bytes.length === 0) return null;
-  const seconds = Number(BigInt.asIntN(64, lastOf(bytes, 1)?.value ?? 0n));
-  const nanos = Number(BigInt.asIntN(32, lastOf(bytes, 2)?.value ?? 0n));
+function readTime(cursor: FieldCursor, layout: "time" | "microTime"): string | null {
+  let seconds = 0;
+  let nanos = 0;
+  while (cursor.next()) {
+    if (cursor.number === 1) seconds = Number(cursor.signed(64));
+    else if (cursor.number === 2) nanos = Number(cursor.signed(32));
+  }
   return seconds === zeroSeconds && nanos === 0 ? null : formatInstant({ seconds, nanos }, layout);
 }
 
-function readIntOrString(bytes: Uint8Array): JsonValue {
-  if ((lastOf(bytes, 1)?.value ?? 0n) === 0n) return Number(BigInt.asIntN(32, lastOf(bytes, 2)?.value ?? 0n));
-  return text(lastOf(bytes, 3)?.bytes ?? new Uint8Array(0));
+function readIntOrString(cursor: FieldCursor): JsonValue {
+  let isText = false;
+  let number = 0;
+  let text = "";
+  while (cursor.next()) {
+    if (cursor.number === 1) isText = Number(cursor.value) !== 0;
+    else if (cursor.number === 2) number = Number(cursor.signed(32));
+    else if (cursor.number === 3) text = cursor.text;
+  }
+  return isText ? text : number;
 }
 
-function readJson(bytes: Uint8Array, schema: ScalarSchema, struct: StructSchema): JsonValue {
+function readDuration(cursor: FieldCursor): string {
+  return `${cursor.last(1) ? Number(cursor.signed(64)) / 1e9 : 0}s`;
+}
+
+function readJson(cursor: FieldCursor, schema: ScalarSchema, struct: StructSchema): JsonValue {
+  const content = cursor.message();
   if (schema.special?.startsWith("JSONSchemaPropsOr") !== true) {
-    const raw = lastOf(bytes, 1)?.bytes;
-    return raw === undefined || raw.length === 0 ? null : decodeUntyped(raw, { mediaType: "json" }).value;
+    return content.last(1) && content.length > 0 ? decodeUntyped(content.bytes, { mediaType: "json" }).value : null;
   }
   const isBool = schema.special === "JSONSchemaPropsOrBool";
-  const alternative = lastOf(bytes, isBool ? 2 : 1);
-  if (alternative !== undefined) return decodeMessage(alternative.bytes, struct);
-  if (isBool) return (lastOf(bytes, 1)?.value ?? 0n) !== 0n;
+  if (content.last(isBool ? 2 : 1)) return decodeMessage(content.bytes, struct);
+  const again = cursor.message();
+  if (isBool) return again.last(1) && Number(again.value) !== 0;
   const items: JsonValue[] = [];
-  for (const wire of wireFields(bytes)) {
-    if (wire.number === 2) items.push(schema.special === "JSONSchemaPropsOrArray" ? decodeMessage(wire.bytes, struct) : text(wire.bytes));
+  while (again.next()) {
+    if (again.number === 2) items.push(schema.special === "JSONSchemaPropsOrArray" ? decodeMessage(again.bytes, struct) : again.text);
   }
   return items.length === 0 ? null : items;
-}
-
-/** The last field of that number, which is the one that counts. */
-function lastOf(bytes: Uint8Array, number: number): WireField | undefined {
-  let found: WireField | undefined;
-  for (const wire of wireFields(bytes)) if (wire.number === number) found = wire;
-  return found;
-}
-
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
-function text(bytes: Uint8Array): string {
-  if (bytes.length > 64) return decoder.decode(bytes);
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }

@@ -29,22 +29,25 @@ export function writeMessage(writer: BackwardWriter, object: JsonObject, plan: M
 
 function writeField(writer: BackwardWriter, object: JsonObject, field: FieldSchema, struct: StructSchema): void {
   const { schema, protobufNumber } = field;
-  const value = Object.hasOwn(object, field.name) ? (object[field.name] ?? null) : null;
+  const value = object[field.name] ?? null;
   if (value === null && field.isPointer) return;
-  if (isListMessage(schema)) {
+  if (schema.shape === "scalar" || schema.shape === "struct") {
+    if (value !== null || schema.shape === "struct" || schema.scalar !== "bytes") writeValue(writer, protobufNumber, value, schema, struct);
+  } else if (isListMessage(schema)) {
     writeListMessage(writer, protobufNumber, value);
   } else if (schema.shape === "list") {
-    const items = (value ?? []) as JsonValue[];
+    const items = (value ?? none) as readonly JsonValue[];
     for (let index = items.length - 1; index >= 0; index--) writeValue(writer, protobufNumber, items[index]!, schema.items, struct);
-  } else if (schema.shape === "map") {
-    writeMap(writer, protobufNumber, (value ?? {}) as JsonObject, schema, struct);
-  } else if (value !== null || !(schema.shape === "scalar" && schema.scalar === "bytes")) {
-    writeValue(writer, protobufNumber, value, schema, struct);
+  } else if (value !== null) {
+    writeMap(writer, protobufNumber, value as JsonObject, schema, struct);
   }
 }
 
+const none: readonly JsonValue[] = [];
+
 function writeMap(writer: BackwardWriter, number: number, map: JsonObject, schema: MapSchema, struct: StructSchema): void {
-  const keys = Object.keys(map).sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
+  const keys = Object.keys(map);
+  if (keys.length > 1) keys.sort(compareBytes);
   for (const key of keys.reverse()) {
     const before = writer.length;
     const value = map[key]!;
@@ -53,6 +56,11 @@ function writeMap(writer: BackwardWriter, number: number, map: JsonObject, schem
     writer.string(1, key);
     writer.closeMessage(number, before);
   }
+}
+
+/** The order of UTF-8 bytes, which differs from JavaScript's only beyond the basic plane. */
+function compareBytes(left: string, right: string): number {
+  return /[\ud800-\udfff]/.test(left + right) ? Buffer.compare(Buffer.from(left), Buffer.from(right)) : left < right ? -1 : 1;
 }
 
 function writeListMessage(writer: BackwardWriter, number: number, value: JsonValue): void {

@@ -9,7 +9,7 @@ import type { StructSchema, TypeRegistry } from "../schema.ts";
 import { decodeMessage } from "./decode.ts";
 import { writeMessage } from "./encode.ts";
 import { messagePlan } from "./plan.ts";
-import { BackwardWriter, wireFields } from "./wire.ts";
+import { BackwardWriter, FieldCursor } from "./wire.ts";
 
 /** An object in its envelope. */
 export function encodeProtobuf(object: JsonObject, schema: StructSchema, gvk: { readonly apiVersion: string; readonly kind: string }): Uint8Array {
@@ -60,15 +60,12 @@ export function isProtobuf(bytes: Uint8Array): boolean {
 export function openEnvelope(bytes: Uint8Array): Envelope {
   if (!isProtobuf(bytes)) throw new DecodeError("syntax", "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]");
   const envelope = { apiVersion: "", kind: "", raw: new Uint8Array(0) as Uint8Array, contentEncoding: "", contentType: "" };
-  for (const wire of wireFields(bytes.subarray(protobufPrefix.length))) {
-    if (wire.number === 1) {
-      for (const type of wireFields(wire.bytes)) {
-        if (type.number === 1) envelope.apiVersion = decoder.decode(type.bytes);
-        else if (type.number === 2) envelope.kind = decoder.decode(type.bytes);
-      }
-    } else if (wire.number === 2) envelope.raw = wire.bytes;
-    else if (wire.number === 3) envelope.contentEncoding = decoder.decode(wire.bytes);
-    else if (wire.number === 4) envelope.contentType = decoder.decode(wire.bytes);
+  const cursor = new FieldCursor(bytes, protobufPrefix.length);
+  while (cursor.next()) {
+    if (cursor.number === 1) Object.assign(envelope, readTypeMeta(cursor.message()));
+    else if (cursor.number === 2) envelope.raw = cursor.bytes;
+    else if (cursor.number === 3) envelope.contentEncoding = cursor.text;
+    else if (cursor.number === 4) envelope.contentType = cursor.text;
   }
   return envelope;
 }
@@ -93,4 +90,11 @@ export function encodeWatchEventProtobuf(type: string, objectBytes: Uint8Array):
   return writer.finish();
 }
 
-const decoder = new TextDecoder();
+function readTypeMeta(cursor: FieldCursor): { apiVersion?: string; kind?: string } {
+  const typeMeta: { apiVersion?: string; kind?: string } = {};
+  while (cursor.next()) {
+    if (cursor.number === 1) typeMeta.apiVersion = cursor.text;
+    else if (cursor.number === 2) typeMeta.kind = cursor.text;
+  }
+  return typeMeta;
+}

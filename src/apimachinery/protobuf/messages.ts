@@ -3,8 +3,7 @@
  * message is `[fieldName, number, type, label?]`, where the label is `repeated` or `oneof:NAME`; types are scalars, `map<K,V>`, or the name
  * of a message or enum, relative to the message that uses it.
  */
-import { BackwardWriter, packedVarints, wireFields, wireType } from "./wire.ts";
-import type { WireField } from "./wire.ts";
+import { BackwardWriter, FieldCursor, floatOfBits, wireType } from "./wire.ts";
 
 export type MessageRow = readonly [name: string, number: number, type: string, label?: string];
 export interface MessageFacts {
@@ -50,12 +49,16 @@ export class MessageCodec {
    * are left out. Enums are names, where they have one. Throws a `DecodeError` for damaged bytes.
    */
   decode(messageName: string, bytes: Uint8Array): Record<string, unknown> {
+    return this.#decode(messageName, new FieldCursor(bytes));
+  }
+
+  #decode(messageName: string, cursor: FieldCursor): Record<string, unknown> {
     const object: Record<string, unknown> = {};
     const fields = this.#plan(messageName);
     for (const field of fields) if (!field.isAlternative && (field.isRepeated || field.type.shape !== "message")) object[field.name] = field.isRepeated ? [] : zeroOf(field.type);
-    for (const wire of wireFields(bytes)) {
-      const field = fields.find((candidate) => candidate.number === wire.number);
-      if (field !== undefined) this.#read(object, field, wire);
+    while (cursor.next()) {
+      const field = fields.find((candidate) => candidate.number === cursor.number);
+      if (field !== undefined) this.#read(object, field, cursor);
     }
     return object;
   }
@@ -135,61 +138,57 @@ export class MessageCodec {
     else writer.integer(number, integerOf(value, type));
   }
 
-  #read(object: Record<string, unknown>, field: Field, wire: WireField): void {
+  #read(object: Record<string, unknown>, field: Field, cursor: FieldCursor): void {
     const { type, name } = field;
     if (field.isRepeated) {
       const list = object[name] as unknown[];
-      const isPacked = wire.type === wireType.bytes && (type.shape === "enum" || (type.shape === "scalar" && type.scalar !== "string" && type.scalar !== "bytes"));
-      if (isPacked) for (const value of packedVarints(wire.bytes)) list.push(this.#value(type, { ...wire, value }));
-      else list.push(this.#value(type, wire));
+      const isPacked = cursor.type === wireType.bytes && (type.shape === "enum" || (type.shape === "scalar" && type.scalar !== "string" && type.scalar !== "bytes"));
+      if (isPacked) for (const item of cursor.packed()) list.push(this.#value(type, item));
+      else list.push(this.#value(type, cursor));
     } else if (type.shape === "map") {
       let key: unknown = zeroOf(type.key);
       let value: unknown = type.value.shape === "message" ? {} : zeroOf(type.value);
-      for (const part of wireFields(wire.bytes)) {
+      const part = cursor.message();
+      while (part.next()) {
         if (part.number === 1) key = this.#value(type.key, part);
         else if (part.number === 2) value = this.#value(type.value, part);
       }
       (object[name] as Record<string, unknown>)[String(key)] = value;
-    } else object[name] = this.#value(type, wire);
+    } else object[name] = this.#value(type, cursor);
   }
 
-  #value(type: Type, wire: WireField): unknown {
-    if (type.shape === "message") return this.decode(type.name, wire.bytes);
-    if (type.shape === "enum") return type.names.get(Number(BigInt.asIntN(32, wire.value))) ?? Number(BigInt.asIntN(32, wire.value));
-    return type.shape === "scalar" ? scalarValue(type.scalar, wire) : undefined;
+  #value(type: Type, cursor: FieldCursor): unknown {
+    if (type.shape === "message") return this.#decode(type.name, cursor.message());
+    if (type.shape === "enum") return type.names.get(Number(cursor.signed(32))) ?? Number(cursor.signed(32));
+    return type.shape === "scalar" ? scalarValue(type.scalar, cursor) : undefined;
   }
 }
 
-function scalarValue(scalar: ScalarType, wire: WireField): unknown {
+function scalarValue(scalar: ScalarType, cursor: FieldCursor): unknown {
   switch (scalar) {
     case "string":
-      return Buffer.from(wire.bytes).toString("utf8");
+      return cursor.text;
     case "bytes":
-      return Uint8Array.from(wire.bytes);
+      return Uint8Array.from(cursor.bytes);
     case "bool":
-      return wire.value !== 0n;
+      return Number(cursor.value) !== 0;
     case "double":
+      return floatOfBits(cursor.value, 8);
     case "float":
-      return floatOf(wire.value, scalar);
+      return floatOfBits(cursor.value, 4);
     case "int32":
-      return Number(BigInt.asIntN(32, wire.value));
+      return Number(cursor.signed(32));
     case "sint32":
     case "sint64":
-      return safeInteger((wire.value >> 1n) ^ -(wire.value & 1n));
+      return safeInteger((BigInt(cursor.value) >> 1n) ^ -(BigInt(cursor.value) & 1n));
     case "int64":
-      return safeInteger(BigInt.asIntN(64, wire.value));
+      return safeInteger(cursor.signed(64));
     default:
-      return safeInteger(wire.value);
+      return safeInteger(cursor.value);
   }
 }
 
-function floatOf(bits: bigint, scalar: "double" | "float"): number {
-  const view = new DataView(new ArrayBuffer(8));
-  view.setBigUint64(0, bits);
-  return scalar === "double" ? view.getFloat64(0) : view.getFloat32(4);
-}
-
-function safeInteger(value: bigint): number | bigint {
+function safeInteger(value: number | bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
 }

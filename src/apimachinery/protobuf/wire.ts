@@ -30,12 +30,32 @@ export class BackwardWriter {
   }
 
   string(number: number, text: string): void {
+    const length = this.#ascii(text) ? text.length : this.#utf8(text);
+    this.varint(length);
+    this.tag(number, wireType.bytes);
+  }
+
+  /** Short texts are nearly always ASCII, and a call into the runtime costs more than this loop. */
+  #ascii(text: string): boolean {
+    const { length } = text;
+    if (length > 48) return false;
+    this.#reserve(length);
+    const start = this.#position - length;
+    for (let index = 0; index < length; index++) {
+      const code = text.charCodeAt(index);
+      if (code > 0x7f) return false;
+      this.#buffer[start + index] = code;
+    }
+    this.#position = start;
+    return true;
+  }
+
+  #utf8(text: string): number {
     const length = Buffer.byteLength(text);
     this.#reserve(length);
     this.#position -= length;
     this.#buffer.write(text, this.#position, length, "utf8");
-    this.varint(length);
-    this.tag(number, wireType.bytes);
+    return length;
   }
 
   bytes(number: number, bytes: Uint8Array): void {
@@ -101,101 +121,141 @@ export class BackwardWriter {
   }
 }
 
-/** One field of a message as it stands on the wire. */
-export interface WireField {
-  readonly number: number;
-  readonly type: number;
-  /** Value of a varint or fixed field. */
-  readonly value: bigint;
-  /** Content of a length-delimited field. */
-  readonly bytes: Uint8Array;
-}
+/**
+ * Walks over the fields of a message: `next` moves to the next one, the other members tell of it. Throws a `DecodeError` for damaged bytes.
+ */
+export class FieldCursor {
+  readonly #bytes: Buffer;
+  #position: number;
+  #start = 0;
+  #end: number;
+  readonly #limit: number;
+  number = 0;
+  type = 0;
+  /** Value of a varint or fixed field, unsigned; a bigint above 2^49. */
+  value: number | bigint = 0;
 
-const none = new Uint8Array(0);
+  constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
+    this.#bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#position = start;
+    this.#end = start;
+    this.#limit = end;
+  }
 
-/** Walks over the fields of a message; throws a `DecodeError` for damaged bytes. */
-export function* wireFields(bytes: Uint8Array): Generator<WireField> {
-  const reader = new Reader(bytes);
-  while (!reader.isAtEnd) {
-    const tag = Number(reader.varint());
-    const number = Math.floor(tag / 8);
-    const type = tag % 8;
-    if (number === 0) throw new DecodeError("syntax", `proto: illegal tag ${number} (wire type ${type})`);
-    switch (type) {
+  next(): boolean {
+    if (this.#position >= this.#limit) return false;
+    const tag = Number(this.#varint());
+    this.number = Math.floor(tag / 8);
+    this.type = tag % 8;
+    if (this.number === 0) throw new DecodeError("syntax", `proto: illegal tag ${this.number} (wire type ${this.type})`);
+    switch (this.type) {
       case wireType.varint:
-        yield { number, type, value: reader.varint(), bytes: none };
+        this.value = this.#varint();
         break;
       case wireType.fixed64:
-        yield { number, type, value: reader.fixed(8), bytes: none };
+        this.#take(8);
+        this.value = this.#bytes.readBigUInt64LE(this.#start);
         break;
       case wireType.bytes:
-        yield { number, type, value: 0n, bytes: reader.take(Number(reader.varint())) };
+        this.#take(Number(this.#varint()));
         break;
       case wireType.fixed32:
-        yield { number, type, value: reader.fixed(4), bytes: none };
+        this.#take(4);
+        this.value = this.#bytes.readUInt32LE(this.#start);
         break;
       default:
-        throw new DecodeError("syntax", `proto: illegal wireType ${type}`);
+        throw new DecodeError("syntax", `proto: illegal wireType ${this.type}`);
+    }
+    return true;
+  }
+
+  /** Moves to the last field of that number, which is the one that counts; false when there is none. */
+  last(number: number): boolean {
+    let found: { value: number | bigint; type: number; start: number; end: number } | undefined;
+    while (this.next()) if (this.number === number) found = { value: this.value, type: this.type, start: this.#start, end: this.#end };
+    if (found === undefined) return false;
+    this.number = number;
+    this.type = found.type;
+    this.value = found.value;
+    this.#start = found.start;
+    this.#end = found.end;
+    return true;
+  }
+
+  /** Content of a length-delimited field; a view. */
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(this.#start, this.#end);
+  }
+
+  get length(): number {
+    return this.#end - this.#start;
+  }
+
+  get text(): string {
+    return this.#bytes.toString("utf8", this.#start, this.#end);
+  }
+
+  /** The value as a signed number of `bits` bits. */
+  signed(bits: 32 | 64): number | bigint {
+    if (typeof this.value === "number" && this.value < 0x8000_0000) return this.value;
+    const value = BigInt.asIntN(bits, BigInt(this.value));
+    return bits === 32 || (value >= -0x8000_0000n && value <= 0x7fff_ffffn) ? Number(value) : value;
+  }
+
+  /** A cursor over the message in this field. */
+  message(): FieldCursor {
+    return new FieldCursor(this.#bytes, this.#start, this.#end);
+  }
+
+  /** The varints packed in this field; each becomes the cursor's value in turn. */
+  *packed(): Generator<this> {
+    const content = this.message();
+    while (content.#position < content.#limit) {
+      this.value = content.#varint();
+      yield this;
     }
   }
-}
 
-/** The varints in a packed field. */
-export function* packedVarints(bytes: Uint8Array): Generator<bigint> {
-  const reader = new Reader(bytes);
-  while (!reader.isAtEnd) yield reader.varint();
-}
-
-class Reader {
-  readonly #bytes: Uint8Array;
-  #position = 0;
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-  }
-
-  get isAtEnd(): boolean {
-    return this.#position >= this.#bytes.length;
-  }
-
-  varint(): bigint {
+  #varint(): number | bigint {
     let low = 0;
-    for (let shift = 1; shift <= 2 ** 42; shift *= 128) {
-      const byte = this.#next();
-      low += (byte & 0x7f) * shift;
-      if (byte < 0x80) return BigInt(low);
+    let scale = 1;
+    for (let count = 0; count < 7; count++) {
+      const byte = this.#byte();
+      low += (byte & 0x7f) * scale;
+      if (byte < 0x80) return low;
+      scale *= 128;
     }
     let value = BigInt(low);
     for (let shift = 49n; shift < 70n; shift += 7n) {
-      const byte = this.#next();
+      const byte = this.#byte();
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return BigInt.asUintN(64, value);
     }
     throw new DecodeError("syntax", "proto: integer overflow");
   }
 
-  fixed(size: number): bigint {
-    const bytes = this.take(size);
-    let value = 0n;
-    for (let index = size - 1; index >= 0; index--) value = (value << 8n) | BigInt(bytes[index]!);
-    return value;
+  #take(count: number): void {
+    this.#start = this.#position;
+    this.#end = this.#position + count;
+    if (this.#end > this.#limit) throw new DecodeError("syntax", "unexpected EOF");
+    this.#position = this.#end;
   }
 
-  take(count: number): Uint8Array {
-    if (this.#position + count > this.#bytes.length) throw new DecodeError("syntax", "unexpected EOF");
-    this.#position += count;
-    return this.#bytes.subarray(this.#position - count, this.#position);
-  }
-
-  #next(): number {
-    const byte = this.#bytes[this.#position++];
-    if (byte === undefined) throw new DecodeError("syntax", "unexpected EOF");
-    return byte;
+  #byte(): number {
+    if (this.#position >= this.#limit) throw new DecodeError("syntax", "unexpected EOF");
+    return this.#bytes[this.#position++]!;
   }
 }
 
+/** A float or double from the bits of a fixed field. */
+export function floatOfBits(bits: number | bigint, size: 4 | 8): number {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setBigUint64(0, BigInt(bits));
+  return size === 8 ? view.getFloat64(0) : view.getFloat32(4);
+}
+
 /** A signed or unsigned 64-bit integer as a JSON number. */
-export function jsonInteger(value: bigint): number | RawNumber {
+export function jsonInteger(value: number | bigint): number | RawNumber {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : rawNumber(value.toString());
 }
