@@ -86,6 +86,25 @@ test("type errors", () => {
   for (const [text, message] of rows) assert.throws(() => decode(text), { name: "DecodeError", reason: "value", message }, text);
 });
 
+test("schemas inside schemas", () => {
+  const name = "apiextensions-apiserver.pkg.apis.apiextensions.v1";
+  const schemas = new TypeRegistry({
+    [`${name}.JSONSchemaProps`]: {
+      fields: [
+        ["type", "string", "e", 5], ["items", `*${name}.JSONSchemaPropsOrArray`, "e", 28], ["properties", `map[string]${name}.JSONSchemaProps`, "e", 33], ["additionalProperties", `*${name}.JSONSchemaPropsOrBool`, "e", 34],
+        ["dependencies", `map[string]${name}.JSONSchemaPropsOrStringArray`, "e", 36],
+      ],
+    },
+  }).struct(`${name}.JSONSchemaProps`)!;
+  const read = (text: string) => decodeObject(Buffer.from(text), schemas, { mediaType: "json" });
+  assert.deepEqual(read('{"items":{"type":"a","bogus":1},"additionalProperties":true,"dependencies":{"p":["q"],"r":{"type":"s"}}}'), {
+    object: { items: { type: "a" }, additionalProperties: true, dependencies: { p: ["q"], r: { type: "s" } } },
+    faults: [],
+  });
+  assert.throws(() => read('{"properties":{"p":{"items":{"type":1}}}}'), { message: "json: cannot unmarshal number into Go struct field JSONSchemaProps.properties.items.type of type string" });
+  assert.throws(() => read('{"additionalProperties":1}'), { message: "boolean or JSON schema expected" });
+});
+
 test("syntax errors", () => {
   const rows: [text: string, message: string][] = [
     ["", "unexpected end of JSON input"], ["{", "unexpected end of JSON input"], ["}", "invalid character '}' looking for beginning of value"], ["{]", "invalid character ']' looking for beginning of object key string"],

@@ -90,6 +90,8 @@ export function decodeBody(body: Body, schema: StructSchema): Decoded {
   const { plain } = body;
   if (plain !== undefined && decodeFast(plain.value, schema, plain.members)) return { object: plain.value, faults: [] };
   const reading = body.exact();
+  // An earlier duplicate of apiVersion or kind may be of a wrong type.
+  typeMetaOfNode(reading.node);
   const { object, faults } = decodeExact(reading.node, schema);
   return { object, faults: [...reading.faults, ...faults] };
 }

@@ -40,7 +40,7 @@ export class FaultList {
 interface Context {
   readonly struct: string;
   readonly field: string;
-  /** Inside a special type: its errors carry this context and are thrown at once, and its faults are not noted. */
+  /** Inside a special type: its errors name the struct around it and are thrown at once, and its faults are not noted. */
   readonly isSpecial: boolean;
 }
 
@@ -51,6 +51,8 @@ interface Frame {
   readonly target: JsonObject | JsonValue[];
   readonly path: string;
   readonly context: Context;
+  /** The innermost struct, which is what the special schema types hold. */
+  readonly struct: StructSchema;
   readonly seen: Set<string>;
   next: number;
 }
@@ -61,8 +63,9 @@ interface Slot {
   readonly key: string | number;
   readonly path: string;
   readonly context: Context;
-  /** The struct that the value's field belongs to. */
-  readonly parent: StructSchema | undefined;
+  readonly struct: StructSchema;
+  /** Whether it is a field of that struct, not an element of a list or map. */
+  readonly isField: boolean;
 }
 
 class ExactDecoder {
@@ -72,7 +75,7 @@ class ExactDecoder {
 
   decode(root: ExactNode, schema: StructSchema): { object: JsonObject; faults: string[] } {
     const holder: JsonValue[] = [];
-    this.#value(root, schema, { target: holder, key: 0, path: "", context: { struct: "", field: "", isSpecial: false }, parent: undefined });
+    this.#value(root, schema, { target: holder, key: 0, path: "", context: { struct: "", field: "", isSpecial: false }, struct: schema, isField: false });
     for (let frame = this.#open.at(-1); frame !== undefined; frame = this.#open.at(-1)) this.#step(frame);
     if (this.#typeError !== undefined) throw this.#typeError;
     return { object: (holder[0] as JsonObject | null | undefined) ?? {}, faults: this.#faults.texts };
@@ -91,14 +94,14 @@ class ExactDecoder {
   #item(frame: Frame, node: ExactNode, index: number): void {
     const { items } = frame.schema as ListSchema;
     (frame.target as JsonValue[])[index] = zeroValue(items);
-    this.#value(node, items, { target: frame.target, key: index, path: `${frame.path}[${index}]`, context: frame.context, parent: undefined });
+    this.#value(node, items, { target: frame.target, key: index, path: `${frame.path}[${index}]`, context: frame.context, struct: frame.struct, isField: false });
   }
 
   #entry(frame: Frame, schema: MapSchema, key: string, node: ExactNode): void {
     const path = joined(frame.path, key);
     this.#note(frame, key, path);
     setMember(frame.target as JsonObject, key, zeroValue(schema.values));
-    this.#value(node, schema.values, { target: frame.target, key, path, context: frame.context, parent: undefined });
+    this.#value(node, schema.values, { target: frame.target, key, path, context: frame.context, struct: frame.struct, isField: false });
   }
 
   #field(frame: Frame, struct: StructSchema, name: string, node: ExactNode): void {
@@ -109,7 +112,7 @@ class ExactDecoder {
       return;
     }
     this.#note(frame, name, path);
-    const slot: Slot = { target: frame.target, key: name, path, context: fieldContext(frame.context, struct, field), parent: struct };
+    const slot: Slot = { target: frame.target, key: name, path, context: fieldContext(frame.context, struct, field), struct, isField: true };
     const isNil = node === null && (field.isPointer || field.schema.shape === "list" || field.schema.shape === "map");
     if (isNil) delete (frame.target as JsonObject)[name];
     else this.#value(node, field.schema, slot);
@@ -131,7 +134,7 @@ class ExactDecoder {
     } else if (node instanceof ExactMembers) {
       // A repeated struct or map is decoded on top of the first.
       const earlier = Array.isArray(slot.target) || !Object.hasOwn(slot.target, slot.key) ? undefined : slot.target[slot.key as string];
-      const isMerged = slot.parent !== undefined && typeof earlier === "object" && earlier !== null;
+      const isMerged = slot.isField && typeof earlier === "object" && earlier !== null;
       this.#openFrame(node, schema, isMerged ? (earlier as JsonObject) : {}, slot);
     } else {
       this.#mismatch(nodeKind(node), goTypeName(schema), slot.context);
@@ -140,7 +143,7 @@ class ExactDecoder {
 
   #openFrame(node: ExactMembers | ExactNode[], schema: StructSchema | MapSchema | ListSchema, target: JsonObject | JsonValue[], slot: Slot): void {
     put(slot, target);
-    this.#open.push({ node, schema, target, path: slot.path, context: slot.context, seen: new Set(), next: 0 });
+    this.#open.push({ node, schema, target, path: slot.path, context: slot.context, struct: schema.shape === "struct" ? schema : slot.struct, seen: new Set(), next: 0 });
   }
 
   #scalar(node: ExactNode, schema: ScalarSchema, slot: Slot): void {
@@ -227,13 +230,13 @@ class ExactDecoder {
       if (schema.special === undefined || special === "JSON") put(slot, null);
       return;
     }
-    if (!special.startsWith("JSONSchemaPropsOr") || slot.parent === undefined) {
+    if (!special.startsWith("JSONSchemaPropsOr")) {
       put(slot, plainValue(node));
       return;
     }
-    const inner: Slot = { ...slot, context: { ...slot.context, isSpecial: true }, parent: undefined };
-    if (node instanceof ExactMembers) this.#value(node, slot.parent, inner);
-    else if (special === "JSONSchemaPropsOrArray" && Array.isArray(node)) this.#value(node, listOf(slot.parent), inner);
+    const inner: Slot = { ...slot, context: { ...slot.context, isSpecial: true }, isField: false };
+    if (node instanceof ExactMembers) this.#value(node, slot.struct, inner);
+    else if (special === "JSONSchemaPropsOrArray" && Array.isArray(node)) this.#value(node, listOf(slot.struct), inner);
     else if (special === "JSONSchemaPropsOrStringArray" && Array.isArray(node)) this.#value(node, listOf({ shape: "scalar", scalar: "string", goName: "string" }), inner);
     else if (special === "JSONSchemaPropsOrBool" && typeof node === "boolean") put(slot, node);
     else if (special === "JSONSchemaPropsOrBool") throw new DecodeError("value", "boolean or JSON schema expected");
@@ -256,9 +259,8 @@ function typeError(found: string, goType: string, { struct, field }: Context): D
 }
 
 function fieldContext(outer: Context, struct: StructSchema, field: FieldSchema): Context {
-  if (outer.isSpecial) return outer;
   const names = [...(outer.field === "" ? [] : [outer.field]), ...field.embedded.map((part) => part.goName), field.name];
-  return { struct: struct.goName, field: names.join("."), isSpecial: false };
+  return { struct: outer.isSpecial ? outer.struct : struct.goName, field: names.join("."), isSpecial: outer.isSpecial };
 }
 
 function joined(path: string, key: string): string {
@@ -267,7 +269,7 @@ function joined(path: string, key: string): string {
 
 function put(slot: Slot, value: JsonValue): void {
   if (Array.isArray(slot.target)) slot.target[slot.key as number] = value;
-  else if (value === null && slot.parent !== undefined) delete slot.target[slot.key as string];
+  else if (value === null && slot.isField) delete slot.target[slot.key as string];
   else setMember(slot.target, slot.key as string, value);
 }
 
