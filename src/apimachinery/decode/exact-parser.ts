@@ -55,7 +55,7 @@ export function plainValue(root: ExactNode): JsonValue {
       const last = new Map(node.keys.map((name, index) => [name, index]));
       for (const [name, index] of last) pending.push([node.values[index]!, object, name]);
     } else if (Array.isArray(node)) {
-      const list: JsonValue[] = new Array<JsonValue>(node.length).fill(null);
+      const list: JsonValue[] = Array.from(node, () => null);
       place(target, key, list);
       for (let index = 0; index < node.length; index++) pending.push([node[index]!, list, index]);
     } else {
