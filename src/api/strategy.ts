@@ -18,6 +18,8 @@ export interface RuleContext {
   readonly namespace: string;
   /** Main resource: empty; else `status`, `scale`, `resize`, … */
   readonly subresource: string;
+  /** Group through which a kind of several groups (Event) is spoken to; absent: that of the strategy's kind. */
+  readonly requestGroup?: string;
   readonly isDryRun: boolean;
   /** Whether a feature gate is on. */
   isEnabled(gate: string): boolean;

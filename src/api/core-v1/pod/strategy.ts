@@ -75,6 +75,7 @@ export const pods = defineKind<Pod>({
     "spec.hostNetwork": String(spec.hostNetwork ?? false),
     "status.phase": status.phase ?? "",
     "status.podIP": status.podIPs?.[0]?.ip ?? status.podIP ?? "",
+    "status.podIPs": "",
     "status.nominatedNodeName": status.nominatedNodeName ?? "",
   }),
 });
