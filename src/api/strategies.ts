@@ -1,4 +1,5 @@
 /** Every kind's strategy, by `group/version/Kind` of all versions that share it. */
+import { appsV1Strategies } from "./apps-v1/index.ts";
 import { certificatesV1Strategies } from "./certificates-v1/index.ts";
 import { coordinationV1Strategies } from "./coordination-v1/index.ts";
 import { discoveryV1Strategies } from "./discovery-v1/index.ts";
@@ -13,6 +14,7 @@ import { storageV1Strategies } from "./storage-v1/index.ts";
 import type { KindStrategy } from "./strategy.ts";
 
 const all: readonly KindStrategy[] = [
+  ...appsV1Strategies,
   ...certificatesV1Strategies,
   ...coordinationV1Strategies,
   ...discoveryV1Strategies,

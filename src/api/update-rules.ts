@@ -15,6 +15,11 @@ export function restoreMetadata(object: KubeObject, old: KubeObject): void {
   for (const name of clientMetadata) restore(object.metadata as Record<string, unknown>, old.metadata as Record<string, unknown>, name);
 }
 
+/** A write to the status of a few kinds keeps the labels, too. */
+export function restoreLabels(object: KubeObject, old: KubeObject): void {
+  restore(object.metadata as Record<string, unknown>, old.metadata as Record<string, unknown>, "labels");
+}
+
 const clientMetadata: ReadonlyArray<keyof ObjectMeta> = ["deletionTimestamp", "generation", "labels", "annotations", "finalizers", "ownerReferences"];
 
 function restore(object: Record<string, unknown>, old: Record<string, unknown>, name: string): void {

@@ -36,7 +36,7 @@ function machineryForm(struct: StructSchema, value: JsonObject): JsonObject {
   for (const field of struct.fields.values()) {
     const member = value[field.name];
     const isEmpty = member === undefined || member === null || member === "" || (typeof member === "object" && Object.keys(member).length === 0 && !field.isPointer);
-    if (!isEmpty) form[field.name] = field.schema.shape === "scalar" ? member : schemaForm(field.schema, member);
+    if (!isEmpty || !(field.omitEmpty || field.omitZero)) form[field.name] = isEmpty ? fieldForm(field, member) : field.schema.shape === "scalar" ? member! : schemaForm(field.schema, member!);
   }
   return form;
 }
