@@ -3,13 +3,13 @@ import { forbidden, invalid, notSupported } from "../../apimachinery/field-error
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { subdomainName } from "../../apimachinery/names.ts";
 import { hostnameWarnings, podTemplateWarnings } from "../core-v1/pod/warnings.ts";
-import { validateBounds, validateCount, validateCounts } from "../meta/counts.ts";
+import { validateBounds, validateCount, validateCounts, validateNotDecremented } from "../meta/counts.ts";
 import { internalForm, isSemanticallyEqual } from "../meta/internal-form.ts";
 import { numberOrPercent, validateAtMostWhole, validateNumberOrPercent } from "../meta/number-or-percent.ts";
 import { defineKind } from "../strategy.ts";
 import type { RuleContext } from "../strategy.ts";
 import { isSame, restoreLabels, restoreMembers } from "../update-rules.ts";
-import { defaultTemplate, prepareTemplate, selectorForm, validateReplicated } from "./pod-controller-rules.ts";
+import { defaultTemplate, prepareTemplate, validateReplicated, validateSameSelector } from "./pod-controller-rules.ts";
 import type { Deployment, DeploymentStatus, DeploymentStrategy, RollingUpdateDeployment } from "./types.ts";
 
 const specPath = FieldPath.root("spec");
@@ -32,7 +32,7 @@ export const deployments = defineKind<Deployment>({
       restoreMembers(deployment, old, "status");
       prepareTemplate(deployment.spec?.template, old.spec?.template, context);
     },
-    validate: (deployment, old, context) => [...validateDeployment(deployment, context), ...validateSameSelector(deployment, old)],
+    validate: (deployment, old, context) => [...validateDeployment(deployment, context), ...validateSameSelector(deployment.spec, old.spec, specPath)],
     warnings: (deployment, old) => (deployment.metadata.generation === old.metadata.generation ? [] : templateWarnings(deployment)),
     resetFields: ["status"],
   },
@@ -95,11 +95,6 @@ function validateRollingUpdate({ maxUnavailable = 0, maxSurge = 0 }: RollingUpda
   ];
 }
 
-function validateSameSelector(deployment: Deployment, old: Deployment): FieldError[] {
-  const selector = deployment.spec?.selector;
-  return isSame(selector, old.spec?.selector) ? [] : [invalid(specPath.child("selector"), selectorForm(selector), "field is immutable")];
-}
-
 function validateStatus({ status = {} }: Deployment, old: Deployment): FieldError[] {
   const path = FieldPath.root("status");
   const counts = ["observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas", "terminatingReplicas", "collisionCount"] as const;
@@ -110,11 +105,6 @@ function validateStatus({ status = {} }: Deployment, old: Deployment): FieldErro
     ["availableReplicas", "readyReplicas", "readyReplicas"],
   ] as const;
   return [...validateCounts<DeploymentStatus>(status, counts, path), ...validateBounds<DeploymentStatus>(status, bounds, path), ...validateNotDecremented(status.collisionCount, old.status?.collisionCount, path.child("collisionCount"))];
-}
-
-/** The count of name collisions never goes back. */
-export function validateNotDecremented(count: number | undefined, old: number | undefined, path: FieldPath): FieldError[] {
-  return old !== undefined && (count ?? -1) < old ? [invalid(path, count ?? 0, "cannot be decremented")] : [];
 }
 
 function isSameSpec(deployment: Deployment, old: Deployment): boolean {

@@ -12,6 +12,7 @@ import { internalForm } from "../meta/internal-form.ts";
 import { isEmptySelector, validateLabelSelector } from "../meta/labels.ts";
 import type { LabelSelector } from "../meta-v1/types.ts";
 import type { RuleContext } from "../strategy.ts";
+import { isSame } from "../update-rules.ts";
 
 /** Defaults of a template, which is made when there is none. */
 export function defaultTemplate(holder: { template?: PodTemplateSpec }): void {
@@ -46,6 +47,10 @@ export function parseSelector(selector: LabelSelector | undefined): ParsedSelect
 /** As error texts show a selector. */
 export function selectorForm(selector: LabelSelector | undefined): unknown {
   return internalForm("apimachinery.pkg.apis.meta.v1.LabelSelector", selector);
+}
+
+export function validateSameSelector(spec: { selector?: LabelSelector } | undefined, old: { selector?: LabelSelector } | undefined, path: FieldPath): FieldError[] {
+  return isSame(spec?.selector, old?.selector) ? [] : [invalid(path.child("selector"), selectorForm(spec?.selector), "field is immutable")];
 }
 
 /** Whether the template's labels are what the selector asks for. */

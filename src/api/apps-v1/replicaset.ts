@@ -1,5 +1,4 @@
 import type { FieldError } from "../../apimachinery/field-error.ts";
-import { invalid } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { subdomainName } from "../../apimachinery/names.ts";
 import { hostnameWarnings, podTemplateWarnings } from "../core-v1/pod/warnings.ts";
@@ -7,8 +6,8 @@ import { validateBounds, validateCounts } from "../meta/counts.ts";
 import { isSemanticallyEqual } from "../meta/internal-form.ts";
 import { defineKind } from "../strategy.ts";
 import type { RuleContext } from "../strategy.ts";
-import { isSame, restoreMembers } from "../update-rules.ts";
-import { defaultTemplate, prepareTemplate, selectorForm, validateReplicated } from "./pod-controller-rules.ts";
+import { restoreMembers } from "../update-rules.ts";
+import { defaultTemplate, prepareTemplate, validateReplicated, validateSameSelector } from "./pod-controller-rules.ts";
 import type { ReplicaSet, ReplicaSetStatus } from "./types.ts";
 
 const specPath = FieldPath.root("spec");
@@ -35,7 +34,7 @@ export const replicaSets = defineKind<ReplicaSet>({
       restoreMembers(set, old, "status");
       prepareTemplate(set.spec?.template, old.spec?.template, context);
     },
-    validate: (set, old, context) => [...validateReplicaSet(set, context), ...validateSameSelector(set, old)],
+    validate: (set, old, context) => [...validateReplicaSet(set, context), ...validateSameSelector(set.spec, old.spec, specPath)],
     warnings: (set, old) => (set.metadata.generation === old.metadata.generation ? [] : templateWarnings(set)),
     resetFields: ["status"],
   },
@@ -48,10 +47,6 @@ export const replicaSets = defineKind<ReplicaSet>({
 
 function validateReplicaSet({ spec = {} }: ReplicaSet, context: RuleContext): FieldError[] {
   return [...validateCounts(spec, ["replicas", "minReadySeconds"], specPath), ...validateReplicated(spec, context, specPath)];
-}
-
-function validateSameSelector(set: ReplicaSet, old: ReplicaSet): FieldError[] {
-  return isSame(set.spec?.selector, old.spec?.selector) ? [] : [invalid(specPath.child("selector"), selectorForm(set.spec?.selector), "field is immutable")];
 }
 
 function validateStatus({ status = { replicas: 0 } }: ReplicaSet): FieldError[] {

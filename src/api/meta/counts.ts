@@ -18,3 +18,8 @@ export function validateBounds<T extends object>(holder: T, pairs: readonly (rea
   const count = (name: keyof T) => (holder[name] as number | undefined) ?? 0;
   return pairs.filter(([name, bound]) => count(name) > count(bound)).map(([name, , text]) => invalid(path.child(name), count(name), `cannot be greater than ${text}`));
 }
+
+/** A count that never goes back: that of name collisions. */
+export function validateNotDecremented(count: number | undefined, old: number | undefined, path: FieldPath): FieldError[] {
+  return old !== undefined && (count ?? -1) < old ? [invalid(path, count ?? 0, "cannot be decremented")] : [];
+}
