@@ -1,0 +1,78 @@
+import { defaultArgs, defaultPlugins, defaultSchedulerName } from "./configuration.ts";
+import type { Plugin } from "../framework/plugin.ts";
+import type { Profile } from "../framework/profile.ts";
+import type { ExtensionPoint, PluginArgs, PluginSet, ProfileConfiguration, SchedulerConfiguration } from "./configuration.ts";
+import type { PluginRegistry, PluginServices } from "./plugin-registry.ts";
+
+/** Makes the profiles of a configuration, by scheduler name. Throws `ConfigurationError` for a plugin that there is not. */
+export function buildProfiles(configuration: SchedulerConfiguration, registry: PluginRegistry, services: PluginServices): ReadonlyMap<string, Profile> {
+  const profiles = configuration.profiles ?? [{}];
+  return new Map(
+    profiles.map((profile) => {
+      const schedulerName = profile.schedulerName ?? defaultSchedulerName;
+      const percentageOfNodesToScore = profile.percentageOfNodesToScore ?? configuration.percentageOfNodesToScore ?? 0;
+      return [schedulerName, { schedulerName, percentageOfNodesToScore, ...pluginsOf(profile, registry, services) }];
+    }),
+  );
+}
+
+/** A configuration that cannot be used. */
+export class ConfigurationError extends Error {
+  override name = "ConfigurationError";
+  readonly reason = "BadConfiguration";
+}
+
+const hooks: readonly { readonly point: ExtensionPoint; readonly members: readonly (keyof Plugin)[] }[] = [
+  { point: "preEnqueue", members: ["preEnqueue"] },
+  { point: "queueSort", members: ["compare"] },
+  { point: "preFilter", members: ["preFilter"] },
+  { point: "filter", members: ["preFilter"] },
+  { point: "postFilter", members: ["postFilter"] },
+  { point: "preScore", members: ["preScore"] },
+  { point: "score", members: ["preScore"] },
+  { point: "reserve", members: ["reserve"] },
+  { point: "permit", members: ["permit"] },
+  { point: "bind", members: ["bind"] },
+  { point: "postBind", members: ["postBind"] },
+];
+
+function pluginsOf(profile: ProfileConfiguration, registry: PluginRegistry, services: PluginServices): Pick<Profile, "plugins" | "weights"> {
+  const args = argsOf(profile);
+  const multiPoint = merged(defaultPlugins, profile.plugins?.multiPoint);
+  const weights = new Map(multiPoint.map(({ name, weight = 1 }) => [name, weight === 0 ? 1 : weight]));
+  const names = new Set(multiPoint.map(({ name }) => name));
+  for (const set of Object.values(profile.plugins ?? {})) for (const { name } of set?.enabled ?? []) names.add(name);
+  const plugins = [...names].map((name) => {
+    const make = registry[name];
+    if (make === undefined) throw new ConfigurationError(`plugin ${JSON.stringify(name)} does not exist`);
+    const plugin = { ...make(args, services) };
+    for (const { point, members } of hooks)
+      if (!isEnabled(name, profile.plugins?.[point], weights.has(name))) for (const member of members) delete plugin[member];
+    return plugin;
+  });
+  for (const { name, weight = 0 } of profile.plugins?.score?.enabled ?? []) if (weight > 0 || !weights.has(name)) weights.set(name, weight === 0 ? 1 : weight);
+  return { plugins, weights };
+}
+
+function merged(defaults: NonNullable<PluginSet["enabled"]>, set: PluginSet | undefined): NonNullable<PluginSet["enabled"]> {
+  const enabled = set?.enabled ?? [];
+  const isReplaced = (name: string) => enabled.some((one) => one.name === name);
+  const kept = defaults.filter(({ name }) => !isDisabled(name, set));
+  const inPlace = kept.map((one) => enabled.find(({ name }) => name === one.name) ?? one);
+  return [...inPlace, ...enabled.filter(({ name }) => !kept.some((one) => one.name === name && isReplaced(name)))];
+}
+
+function isEnabled(name: string, set: PluginSet | undefined, isByDefault: boolean): boolean {
+  if (set?.enabled?.some((one) => one.name === name) === true) return true;
+  return isByDefault && !isDisabled(name, set);
+}
+
+function isDisabled(name: string, set: PluginSet | undefined): boolean {
+  return set?.disabled?.some((one) => one.name === name || one.name === "*") === true;
+}
+
+function argsOf({ pluginConfig = [] }: ProfileConfiguration): PluginArgs & Record<string, unknown> {
+  const args: Record<string, unknown> = { ...defaultArgs };
+  for (const { name, args: own } of pluginConfig) args[name] = { ...(args[name] as object | undefined), ...(own as object | undefined) };
+  return args as unknown as PluginArgs & Record<string, unknown>;
+}

@@ -1,0 +1,63 @@
+import { defaultBinder } from "../plugins/default-binder.ts";
+import { defaultPreemption } from "../plugins/default-preemption.ts";
+import { imageLocality } from "../plugins/image-locality.ts";
+import { interPodAffinity } from "../plugins/inter-pod-affinity.ts";
+import { nodeAffinity } from "../plugins/node-affinity.ts";
+import { nodeDeclaredFeatures } from "../plugins/node-declared-features.ts";
+import { nodeName } from "../plugins/node-name.ts";
+import { nodePorts } from "../plugins/node-ports.ts";
+import { nodeResourcesBalancedAllocation } from "../plugins/node-resources-balanced-allocation.ts";
+import { nodeResourcesFit } from "../plugins/node-resources-fit.ts";
+import { nodeUnschedulable } from "../plugins/node-unschedulable.ts";
+import { nodeVolumeLimits } from "../plugins/node-volume-limits.ts";
+import { podTopologySpread } from "../plugins/pod-topology-spread.ts";
+import { prioritySort } from "../plugins/priority-sort.ts";
+import { schedulingGates } from "../plugins/scheduling-gates.ts";
+import { taintToleration } from "../plugins/taint-toleration.ts";
+import { volumeBinding } from "../plugins/volume-binding.ts";
+import { volumeRestrictions } from "../plugins/volume-restrictions.ts";
+import { volumeZone } from "../plugins/volume-zone.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Random } from "../../base/random.ts";
+import type { Client } from "../../client/index.ts";
+import type { Plugin } from "../framework/plugin.ts";
+import type { PreemptionGate } from "../plugins/default-preemption/preemption-gate.ts";
+import type { VolumeWorld } from "../plugins/volume-binding/volume-world.ts";
+import type { ClusterObjects } from "../state/snapshot.ts";
+import type { PluginArgs } from "./configuration.ts";
+
+/** How each plugin is made. Plugins from outside the tree are added to it. */
+export type PluginRegistry = Readonly<Record<string, PluginFactory>>;
+export type PluginFactory = (args: PluginArgs & Readonly<Record<string, unknown>>, services: PluginServices) => Plugin;
+
+/** What plugins may use besides the snapshot. */
+export interface PluginServices {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly objects: ClusterObjects;
+  readonly volumes: VolumeWorld;
+  readonly preemptions: PreemptionGate;
+}
+
+export const builtInPlugins: PluginRegistry = {
+  DefaultBinder: (_args, { client }) => defaultBinder(client),
+  DefaultPreemption: (args, { random, preemptions }) => defaultPreemption(args.DefaultPreemption, random, preemptions),
+  ImageLocality: () => imageLocality,
+  InterPodAffinity: (args, { objects }) => interPodAffinity(args.InterPodAffinity, objects),
+  NodeAffinity: (args) => nodeAffinity(args.NodeAffinity),
+  NodeDeclaredFeatures: () => nodeDeclaredFeatures,
+  NodeName: () => nodeName,
+  NodePorts: () => nodePorts,
+  NodeResourcesBalancedAllocation: (args) => nodeResourcesBalancedAllocation(args.NodeResourcesBalancedAllocation),
+  NodeResourcesFit: (args) => nodeResourcesFit(args.NodeResourcesFit),
+  NodeUnschedulable: () => nodeUnschedulable,
+  NodeVolumeLimits: (_args, { volumes }) => nodeVolumeLimits(volumes),
+  PodTopologySpread: (args, { objects }) => podTopologySpread(args.PodTopologySpread, objects),
+  PrioritySort: () => prioritySort,
+  SchedulingGates: () => schedulingGates,
+  TaintToleration: () => taintToleration,
+  VolumeBinding: (args, services) => volumeBinding(args.VolumeBinding, services),
+  VolumeRestrictions: (_args, { volumes }) => volumeRestrictions(volumes),
+  VolumeZone: (_args, { volumes }) => volumeZone(volumes),
+};

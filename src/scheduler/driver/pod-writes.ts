@@ -1,0 +1,111 @@
+import { isAbort } from "../../base/task-group.ts";
+import { formatTime } from "../../apimachinery/time.ts";
+import { isNotFound } from "../../apimachinery/status.ts";
+import { edited, resources } from "../../client/index.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { DeepReadonly } from "../../apimachinery/json.ts";
+import type { Pod, PodCondition } from "../../api/core-v1/types.ts";
+import type { Client } from "../../client/index.ts";
+import type { PodInfo } from "../state/pod-info.ts";
+
+/**
+ * Writes about pods, those about one pod in the order they were asked for: a condition that says "unschedulable" must not arrive after
+ * the binding that came later. Invariant: `#tails` holds the pods with a write under way.
+ */
+export class PodWrites {
+  readonly #options: PodWritesOptions;
+  readonly #tails = new Map<string, Promise<void>>();
+
+  constructor(options: PodWritesOptions) {
+    this.#options = options;
+  }
+
+  /** Runs `write` after all earlier ones about that pod. Rejects with what `write` throws. */
+  enqueue(uid: string, write: () => Promise<void>): Promise<void> {
+    const before = this.#tails.get(uid);
+    const result = before === undefined ? write() : before.then(write);
+    const tail = result
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#tails.get(uid) === tail) this.#tails.delete(uid);
+      });
+    this.#tails.set(uid, tail);
+    return result;
+  }
+
+  /** Writes a condition, and a nomination unless it is undefined, if the pod does not have them yet. Failures are logged. */
+  async updateStatus(pod: DeepReadonly<Pod>, change: StatusChange): Promise<void> {
+    const status = patchOf(pod, change);
+    if (status === undefined) return;
+    const { namespace = "", name = "", uid = "" } = pod.metadata;
+    const { client, log, signal } = this.#options;
+    await this.enqueue(uid, async () => {
+      try {
+        await client.patch(resources.pods, namespace, name, { type: "strategic", body: { metadata: { uid }, status }, subresource: "status", signal });
+      } catch (error) {
+        if (isAbort(error, signal) || isNotFound(error)) return;
+        log.error("A pod's status could not be written", { pod: `${namespace}/${name}`, error });
+      }
+    });
+  }
+
+  /** The pod with the change made, as it will be once it is written. */
+  apply(pod: DeepReadonly<Pod>, change: StatusChange): DeepReadonly<Pod> {
+    if (patchOf(pod, change) === undefined) return pod;
+    return edited<Pod>(pod, (draft) => {
+      const status = (draft.status ??= {});
+      if (change.nominatedNodeName !== undefined) status.nominatedNodeName = change.nominatedNodeName;
+      if (change.condition !== undefined)
+        status.conditions = [...(status.conditions ?? []).filter(({ type }) => type !== change.condition!.type), change.condition];
+    });
+  }
+
+  nowText(): string {
+    return formatTime(this.#options.clock.nowMs());
+  }
+}
+
+export interface StatusChange {
+  readonly condition?: PodCondition | undefined;
+  /** `""` clears it. */
+  readonly nominatedNodeName?: string | undefined;
+}
+
+export interface PodWritesOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** The condition of a pod that could not be scheduled. */
+export function unscheduledCondition({ pod }: PodInfo, reason: "Unschedulable" | "SchedulerError", message: string, nowText: string): PodCondition {
+  const generation = pod.metadata.generation;
+  const known = conditionOf(pod, "PodScheduled");
+  const lastTransitionTime = known?.status === "False" && known.lastTransitionTime !== undefined ? known.lastTransitionTime : nowText;
+  return { type: "PodScheduled", status: "False", reason, message, lastTransitionTime, ...(generation !== undefined && { observedGeneration: generation }) };
+}
+
+/** What of the change is new to the pod. */
+function patchOf(pod: DeepReadonly<Pod>, { condition, nominatedNodeName }: StatusChange): Record<string, unknown> | undefined {
+  const patch: Record<string, unknown> = {};
+  if (condition !== undefined && !isSame(conditionOf(pod, condition.type), condition)) patch.conditions = [condition];
+  if (nominatedNodeName !== undefined && nominatedNodeName !== (pod.status?.nominatedNodeName ?? ""))
+    patch.nominatedNodeName = nominatedNodeName === "" ? null : nominatedNodeName;
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+function conditionOf(pod: DeepReadonly<Pod>, type: string): DeepReadonly<PodCondition> | undefined {
+  return pod.status?.conditions?.find((one) => one.type === type);
+}
+
+function isSame(known: DeepReadonly<PodCondition> | undefined, condition: PodCondition): boolean {
+  return (
+    known !== undefined &&
+    known.status === condition.status &&
+    known.reason === condition.reason &&
+    known.message === condition.message &&
+    known.observedGeneration === condition.observedGeneration
+  );
+}

@@ -1,0 +1,222 @@
+import { invariant } from "../../base/invariant.ts";
+import { isAbort } from "../../base/task-group.ts";
+import { loopTurn } from "../../base/virtual-clock.ts";
+import { referenceTo, resources } from "../../client/index.ts";
+import { isRefusal } from "../framework/refusal.ts";
+import { schedulePod } from "../framework/schedule-pod.ts";
+import { podInfoOf } from "../state/pod-info.ts";
+import { bind, reserve, unreserve } from "./binding.ts";
+import { preempt } from "./preemption.ts";
+import { unscheduledCondition } from "./pod-writes.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { Random } from "../../base/random.ts";
+import type { TaskGroup } from "../../base/task-group.ts";
+import type { Client, SeriesEventRecorder } from "../../client/index.ts";
+import type { Assigned, Decision, Unschedulable } from "../framework/decision.ts";
+import type { Cycle, Reservation } from "../framework/plugin.ts";
+import type { Profile } from "../framework/profile.ts";
+import type { Refusal } from "../framework/refusal.ts";
+import type { PreemptionGate } from "../plugins/default-preemption/preemption-gate.ts";
+import type { QueueEntry } from "../queue/queue-entry.ts";
+import type { AttemptOutcome, SchedulingQueue } from "../queue/scheduling-queue.ts";
+import type { ClusterState } from "../state/cluster-state.ts";
+import type { PodInfo } from "../state/pod-info.ts";
+import type { DecisionLog } from "./decision-log.ts";
+import type { PodWrites } from "./pod-writes.ts";
+
+/**
+ * Takes one pod after the other from the queue, decides, and carries the decision out: bindings are written in flight while the next pods
+ * are decided. Driven by `run`. Invariant: a pod that was decided for a node is assumed there until the API confirms it, or exactly that
+ * is undone.
+ */
+export class SchedulingLoop {
+  readonly #parts: SchedulingLoopParts;
+  readonly #bindings = new Set<Promise<void>>();
+  #startIndex = 0;
+
+  constructor(parts: SchedulingLoopParts) {
+    this.#parts = parts;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { queue, clock } = this.#parts;
+    let turnStartedMs = clock.monotonicMs();
+    while (!signal.aborted) {
+      const entry = queue.pop();
+      if (entry === undefined) {
+        await queue.ready(signal);
+        turnStartedMs = clock.monotonicMs();
+        continue;
+      }
+      this.#attempt(entry);
+      if (this.#bindings.size >= bindingLimit) await Promise.race(this.#bindings);
+      if (clock.monotonicMs() - turnStartedMs < turnMs) continue;
+      await loopTurn();
+      turnStartedMs = clock.monotonicMs();
+    }
+  }
+
+  #attempt(entry: QueueEntry): void {
+    const { queue, state, profiles, random, decisions } = this.#parts;
+    const { info } = entry;
+    const { namespace, name, uid } = info;
+    const profile = profiles.get(info.pod.spec?.schedulerName ?? "");
+    invariant(profile !== undefined, "only pods of a known profile are queued");
+    if (info.isTerminating || state.nodeOf(uid) !== undefined) {
+      queue.done(uid);
+      if (info.isTerminating) this.#recordFailure(info, `skip schedule deleting pod: ${namespace}/${name}`);
+      return;
+    }
+    const { decision, cycle } = schedulePod({ snapshot: state, pod: info, profile, random, startIndex: this.#startIndex });
+    this.#startIndex = decision.nodes === 0 ? 0 : (this.#startIndex + decision.examined) % decision.nodes;
+    decisions.add(decision);
+    if (decision.kind !== "assigned") return this.#fail(entry, decision);
+    this.#assign(entry, decision, { cycle, profile });
+  }
+
+  #assign(entry: QueueEntry, decision: Assigned, { cycle, profile }: { cycle: Cycle; profile: Profile }): void {
+    const { state, queue } = this.#parts;
+    const { info } = entry;
+    const reserved = reserve(cycle, profile, decision.node);
+    if (isRefusal(reserved)) return this.#failWith(entry, reserved);
+    state.assume(info, decision.node.name);
+    state.withdrawNomination(info.uid);
+    const task = this.#bind(entry, { cycle, profile, decision, reservations: reserved.reservations });
+    this.#bindings.add(task);
+    this.#parts.tasks.start(`binding of ${info.namespace}/${info.name}`, async () => {
+      try {
+        await task;
+      } finally {
+        this.#bindings.delete(task);
+      }
+    });
+    if (!reserved.reservations.some(({ preBind }) => preBind !== undefined)) queue.done(info.uid);
+  }
+
+  async #bind(entry: QueueEntry, plan: BindingPlan): Promise<void> {
+    const { state, queue, events, writes, clock, log, signal } = this.#parts;
+    const { cycle, profile, decision, reservations } = plan;
+    const { info } = entry;
+    const nodeName = decision.node.name;
+    // Others shall know where the pod is going while it waits.
+    const mayWait = reservations.some(({ preBind }) => preBind !== undefined);
+    if (mayWait) await writes.updateStatus(info.pod, { nominatedNodeName: nodeName });
+    let refusal: Refusal | undefined;
+    try {
+      const job = { cycle, profile, node: decision.node, reservations, clock, signal, onBinding: () => queue.done(info.uid) };
+      await (mayWait
+        ? bind(job).then((answer) => (refusal = answer))
+        : writes.enqueue(info.uid, async () => {
+            refusal = await bind(job);
+          }));
+    } catch (error) {
+      if (isAbort(error, signal)) return;
+      throw error;
+    }
+    if (refusal === undefined) {
+      const note = `Successfully assigned ${info.namespace}/${info.name} to ${nodeName}`;
+      events.record(referenceTo(resources.pods, info.pod), { type: "Normal", reason: "Scheduled", action: "Binding", note });
+      return;
+    }
+    unreserve(reservations);
+    const isStillAssumed = state.isAssumed(info.uid);
+    state.forget(info.uid);
+    // The room that the pod had taken is free again.
+    queue.move({ resource: "AssignedPod", action: "Delete", old: info.pod });
+    log.warn("A pod could not be bound", { pod: `${info.namespace}/${info.name}`, node: nodeName, reasons: refusal.reasons });
+    if (isStillAssumed) this.#failWith(entry, refusal);
+  }
+
+  /** A refusal after the decision. */
+  #failWith(entry: QueueEntry, { code, reasons, plugin }: Refusal): void {
+    const named = new Set(plugin === undefined ? [] : [plugin]);
+    const isError = code === "failed";
+    const message = reasons.join(", ");
+    this.#conclude(entry, { message, reason: isError ? "SchedulerError" : "Unschedulable" });
+    this.#giveBack(entry, { rejectors: code === "pending" ? noNames : named, pendingPlugins: code === "pending" ? named : noNames, isError });
+  }
+
+  #fail(entry: QueueEntry, decision: Exclude<Decision, Assigned>): void {
+    if (decision.kind === "failed") {
+      this.#conclude(entry, { message: decision.message, reason: "SchedulerError" });
+      return this.#giveBack(entry, { rejectors: noNames, pendingPlugins: noNames, isError: true });
+    }
+    const { message, postFilter, rejectors, pendingPlugins } = decision;
+    this.#nominate(entry, decision);
+    this.#conclude(entry, { message, reason: "Unschedulable", nominatedNodeName: postFilter?.nominatedNodeName });
+    this.#giveBack(entry, { rejectors, pendingPlugins, isError: false });
+    this.#preempt(entry, decision);
+  }
+
+  #nominate({ info }: QueueEntry, { postFilter }: Unschedulable): void {
+    const { state } = this.#parts;
+    const nodeName = postFilter?.nominatedNodeName;
+    if (nodeName === undefined) return;
+    if (nodeName === "") state.withdrawNomination(info.uid);
+    else state.nominate(info, nodeName);
+  }
+
+  #preempt({ info }: QueueEntry, { postFilter }: Unschedulable): void {
+    const { tasks, gate, writes, state, queue } = this.#parts;
+    if (postFilter?.nominatedNodeName === undefined || postFilter.victims === undefined) return;
+    for (const pod of postFilter.displaced ?? []) {
+      if (pod.uid === info.uid) continue;
+      state.withdrawNomination(pod.uid);
+      tasks.start("withdrawing a nomination", () => writes.updateStatus(pod.pod, { nominatedNodeName: "" }));
+      queue.activate(pod.uid);
+    }
+    const plan = { pod: info, nodeName: postFilter.nominatedNodeName, victims: postFilter.victims };
+    gate.begin(info.uid);
+    tasks.start(`preemption for ${info.namespace}/${info.name}`, () => preempt(plan, this.#parts));
+  }
+
+  /** Tells the pod, by its condition and an event, why it was not scheduled. */
+  #conclude(entry: QueueEntry, failure: { message: string; reason: "Unschedulable" | "SchedulerError"; nominatedNodeName?: string | undefined }): void {
+    const { writes, tasks } = this.#parts;
+    const { info } = entry;
+    const { message, reason, nominatedNodeName } = failure;
+    this.#recordFailure(info, message);
+    const change = { condition: unscheduledCondition(info, reason, message, writes.nowText()), nominatedNodeName };
+    tasks.start("writing a pod's status", () => writes.updateStatus(info.pod, change));
+    // The next attempt shall see what is being written.
+    entry.info = podInfoOf(writes.apply(info.pod, change));
+  }
+
+  #recordFailure(info: PodInfo, note: string): void {
+    this.#parts.events.record(referenceTo(resources.pods, info.pod), { type: "Warning", reason: "FailedScheduling", action: "Scheduling", note });
+  }
+
+  #giveBack(entry: QueueEntry, outcome: AttemptOutcome): void {
+    this.#parts.queue.giveBack(entry, outcome);
+  }
+}
+
+export interface SchedulingLoopParts {
+  readonly client: Client;
+  readonly state: ClusterState;
+  readonly queue: SchedulingQueue;
+  readonly profiles: ReadonlyMap<string, Profile>;
+  readonly events: SeriesEventRecorder;
+  readonly writes: PodWrites;
+  readonly gate: PreemptionGate;
+  readonly decisions: DecisionLog;
+  readonly tasks: TaskGroup;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+interface BindingPlan {
+  readonly cycle: Cycle;
+  readonly profile: Profile;
+  readonly decision: Assigned;
+  readonly reservations: readonly Reservation[];
+}
+
+/** Bindings under way at once. */
+const bindingLimit = 256;
+/** How long the loop may go on before it lets others run. */
+const turnMs = 5;
+const noNames: ReadonlySet<string> = new Set();

@@ -1,0 +1,57 @@
+import type { NodeInfo } from "../state/node-info.ts";
+import type { PodInfo } from "../state/pod-info.ts";
+import type { NodeFilter, PostFilterResult } from "./plugin.ts";
+import type { Refusal } from "./refusal.ts";
+
+/** What was decided for a pod and why: data, kept for whoever asks. */
+export type Decision = Assigned | Unschedulable | Failed;
+
+interface Decided {
+  readonly pod: PodInfo;
+  /** The nodes that were refused, each by the first plugin that did. */
+  readonly refusals: ReadonlyMap<string, Refusal>;
+  /** How many nodes there were, and how many were looked at. */
+  readonly nodes: number;
+  readonly examined: number;
+}
+export interface Assigned extends Decided {
+  readonly kind: "assigned";
+  readonly node: NodeInfo;
+  readonly scores: Scores;
+}
+export interface Unschedulable extends Decided {
+  readonly kind: "unschedulable";
+  /** The text of the pod's condition and event. */
+  readonly message: string;
+  /** Plugins that refused; what they wait for brings the pod back. */
+  readonly rejectors: ReadonlySet<string>;
+  readonly pendingPlugins: ReadonlySet<string>;
+  readonly postFilter: PostFilterResult | undefined;
+}
+export interface Failed extends Decided {
+  readonly kind: "failed";
+  readonly message: string;
+}
+
+/** `values[p][n]` is what plugin `plugins[p]` gave node `nodes[n]`, weighted; `totals[n]` their sum. Empty when one node was left. */
+export interface Scores {
+  readonly nodes: readonly NodeInfo[];
+  readonly plugins: readonly string[];
+  readonly values: readonly (readonly number[])[];
+  readonly totals: readonly number[];
+}
+export const noScores: Scores = { nodes: [], plugins: [], values: [], totals: [] };
+
+/** What filtering found, for the plugins that look for a way out. */
+export interface Diagnosis {
+  readonly refusals: ReadonlyMap<string, Refusal>;
+  /** Refused by a plugin for all nodes at once. */
+  readonly refusedByAll: Refusal | undefined;
+  /** The filters in force. */
+  readonly filters: readonly NamedFilter[];
+}
+
+export interface NamedFilter {
+  readonly plugin: string;
+  readonly filter: NodeFilter;
+}

@@ -1,0 +1,125 @@
+import { unresolvable } from "./refusal.ts";
+import type { NodeInfo } from "../state/node-info.ts";
+import type { PodInfo } from "../state/pod-info.ts";
+import type { NamedFilter } from "./decision.ts";
+import type { Cycle } from "./plugin.ts";
+import type { Profile } from "./profile.ts";
+import type { Refusal } from "./refusal.ts";
+
+/** Looks for nodes that can take the pod until there are enough of them. The node that the pod is nominated to is tried first, and alone. */
+export function findFeasibleNodes(search: FeasibleSearch): FeasibleNodes {
+  const nominated = nominatedNode(search);
+  if (nominated !== undefined) return { nodes: [nominated], refusals: new Map(), examined: 1, failure: undefined };
+  const { snapshot } = search.cycle;
+  const { filters, nodeNames, narrowing } = search;
+  const refusals = new Map<string, Refusal>();
+  const candidates = nodeNames === undefined ? snapshot.nodes : snapshot.nodes.filter(({ name }) => nodeNames.has(name));
+  if (nodeNames !== undefined) {
+    const excluded = { ...unresolvable(`node(s) didn't satisfy plugin(s) [${narrowing.join(" ")}]`), plugin: narrowing[0]! };
+    for (const { name } of snapshot.nodes) if (!nodeNames.has(name)) refusals.set(name, excluded);
+  }
+  const count = candidates.length;
+  const wanted = search.isExhaustive === true ? count : nodesToFind(count, search.profile.percentageOfNodesToScore);
+  const nodes: NodeInfo[] = [];
+  const start = count === 0 ? 0 : search.startIndex % count;
+  let examined = 0;
+  while (examined < count && nodes.length < wanted) {
+    const index = start + examined;
+    const node = candidates[index < count ? index : index - count]!;
+    examined += 1;
+    const refusal = refuseWithNominated(search.cycle, node, filters);
+    if (refusal === undefined) nodes.push(node);
+    else if (refusal.code === "failed") return { nodes: [], refusals, examined, failure: failureText(refusal) };
+    else refusals.set(node.name, refusal);
+  }
+  return { nodes, refusals, examined, failure: undefined };
+}
+
+export interface FeasibleSearch {
+  readonly cycle: Cycle;
+  readonly profile: Profile;
+  readonly filters: readonly NamedFilter[];
+  readonly nodeNames: ReadonlySet<string> | undefined;
+  readonly narrowing: readonly string[];
+  readonly startIndex: number;
+  readonly isExhaustive?: boolean;
+}
+export interface FeasibleNodes {
+  readonly nodes: readonly NodeInfo[];
+  readonly refusals: ReadonlyMap<string, Refusal>;
+  readonly examined: number;
+  /** The text of an error that ended the search. */
+  readonly failure: string | undefined;
+}
+
+/**
+ * Why the node cannot take the pod. Pods that were promised room there and are at least as important count as if they were there; but as
+ * they may never come, the pod must fit without them too.
+ */
+export function refuseWithNominated(cycle: Cycle, node: NodeInfo, filters: readonly NamedFilter[]): Refusal | undefined {
+  const promised = cycle.snapshot.nominatedTo(node.name);
+  if (promised.length > 0) {
+    const { pod } = cycle;
+    const others = promised.filter((one) => one.priority >= pod.priority && one.uid !== pod.uid);
+    if (others.length > 0) {
+      const crowded = others.reduce(addPod, { node, filters });
+      const refusal = refuse(crowded.node, crowded.filters);
+      if (refusal !== undefined) return refusal;
+    }
+  }
+  return refuse(node, filters);
+}
+
+/** The first refusal of a node by filters in their order. */
+export function refuse(node: NodeInfo, filters: readonly NamedFilter[]): Refusal | undefined {
+  for (let index = 0; index < filters.length; index++) {
+    const { plugin, filter } = filters[index]!;
+    const refusal = filter.refuse(node);
+    if (refusal !== undefined) return refusal.plugin === plugin ? refusal : named(refusal, plugin);
+  }
+  return undefined;
+}
+
+/** A node and the filters as they are for it; what dry runs change. */
+export interface FilteredNode {
+  readonly node: NodeInfo;
+  readonly filters: readonly NamedFilter[];
+}
+
+export function addPod({ node, filters }: FilteredNode, pod: PodInfo): FilteredNode {
+  const more = filters.map((one) => (one.filter.withPod === undefined ? one : { ...one, filter: one.filter.withPod(pod, node) }));
+  return { node: node.withPod(pod), filters: more };
+}
+
+export function removePod({ node, filters }: FilteredNode, pod: PodInfo): FilteredNode {
+  const fewer = filters.map((one) => (one.filter.withoutPod === undefined ? one : { ...one, filter: one.filter.withoutPod(pod, node) }));
+  return { node: node.withoutPod(pod.uid), filters: fewer };
+}
+
+/** How many feasible nodes are enough (Kubernetes documentation, "Scheduler Performance Tuning"). */
+export function nodesToFind(nodes: number, percentage: number): number {
+  const fewest = 100;
+  if (nodes < fewest || percentage >= 100) return nodes;
+  const share = percentage > 0 ? percentage : Math.max(5, 50 - Math.trunc(nodes / 125));
+  return Math.max(fewest, Math.trunc((nodes * share) / 100));
+}
+
+function nominatedNode({ cycle, filters, nodeNames }: FeasibleSearch): NodeInfo | undefined {
+  const name = cycle.pod.pod.status?.nominatedNodeName ?? "";
+  if (name === "" || nodeNames?.has(name) === false) return undefined;
+  const node = cycle.snapshot.node(name);
+  return node !== undefined && refuseWithNominated(cycle, node, filters) === undefined ? node : undefined;
+}
+
+function failureText({ plugin, reasons }: Refusal): string {
+  return `running ${JSON.stringify(plugin)} filter plugin: ${reasons.join(", ")}`;
+}
+
+const withPlugin = new WeakMap<Refusal, Refusal>();
+
+/** The refusal with its plugin's name, made once for each constant. */
+function named(refusal: Refusal, plugin: string): Refusal {
+  let known = withPlugin.get(refusal);
+  if (known === undefined || known.plugin !== plugin) withPlugin.set(refusal, (known = { ...refusal, plugin }));
+  return known;
+}

@@ -1,0 +1,99 @@
+import { TaskGroup } from "../base/task-group.ts";
+import { Client, InformerSet, SeriesEventRecorder } from "../client/index.ts";
+import { buildProfiles } from "./config/build-profiles.ts";
+import { defaultSchedulerName } from "./config/configuration.ts";
+import { builtInPlugins } from "./config/plugin-registry.ts";
+import { DecisionLog } from "./driver/decision-log.ts";
+import { clusterObjects, followCluster } from "./driver/informers.ts";
+import { PodWrites } from "./driver/pod-writes.ts";
+import { SchedulingLoop } from "./driver/scheduling-loop.ts";
+import { PreemptionGate } from "./plugins/default-preemption/preemption-gate.ts";
+import { VolumeWorld } from "./plugins/volume-binding/volume-world.ts";
+import { SchedulingQueue } from "./queue/scheduling-queue.ts";
+import { ClusterState } from "./state/cluster-state.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Random } from "../base/random.ts";
+import type { Transport } from "../apimachinery/request.ts";
+import type { SchedulerConfiguration } from "./config/configuration.ts";
+import type { PluginRegistry } from "./config/plugin-registry.ts";
+import type { Decision } from "./framework/decision.ts";
+
+/** kube-scheduler: finds a node for every pod that has none. */
+export function createScheduler(options: SchedulerOptions): Scheduler {
+  const decisions = new DecisionLog(options.keptDecisions ?? 200);
+  return {
+    run: (signal) => run(options, decisions, signal),
+    decisions: () => decisions.latest(),
+    decisionAbout: (namespace, name) => decisions.about(namespace, name),
+  };
+}
+
+export interface SchedulerOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly config?: SchedulerConfiguration;
+  /** Whose pods' writes carry; what stands before the slash is the field manager. */
+  readonly userAgent?: string;
+  /** The host's name in `reportingInstance` of events. */
+  readonly hostName?: string;
+  /** Plugins from outside the tree, by name; they have to be enabled in a profile. */
+  readonly plugins?: PluginRegistry;
+  /** How many decisions are kept. */
+  readonly keptDecisions?: number;
+}
+
+export interface Scheduler {
+  /** Schedules until `signal` aborts and all writes have ended. */
+  run(signal: AbortSignal): Promise<void>;
+  /** The last decisions, the newest first. */
+  decisions(): readonly Decision[];
+  decisionAbout(namespace: string, name: string): Decision | undefined;
+}
+
+async function run(options: SchedulerOptions, decisions: DecisionLog, signal: AbortSignal): Promise<void> {
+  const { transport, clock, random, log, config = {} } = options;
+  const client = new Client({ transport, clock, userAgent: options.userAgent ?? "kube-scheduler/v1.37.2" });
+  await using informers = new InformerSet({ client, clock, random, log });
+  const objects = clusterObjects(informers);
+  const state = new ClusterState(objects);
+  const gate = new PreemptionGate();
+  const volumes = new VolumeWorld(objects);
+  const registry = { ...builtInPlugins, ...options.plugins };
+  const profiles = buildProfiles(config, registry, { client, clock, random, objects, volumes, preemptions: gate });
+  const queue = new SchedulingQueue({
+    clock,
+    profiles,
+    initialBackoffMs: (config.podInitialBackoffSeconds ?? 1) * 1000,
+    maxBackoffMs: (config.podMaxBackoffSeconds ?? 10) * 1000,
+    maxUnschedulableMs: 300_000,
+  });
+  const tasks = new TaskGroup({ parent: signal, onFailure: (name, error) => log.error("The scheduler failed", { task: name, error }) });
+  const controller = profiles.keys().next().value ?? defaultSchedulerName;
+  const events = new SeriesEventRecorder({ client, clock, random, log, controller, instance: `${controller}-${options.hostName ?? "localhost"}` });
+  const writes = new PodWrites({ client, clock, log, signal: tasks.signal });
+  await informers.synced(signal);
+  followCluster({ informers, state, queue, profiles });
+  const loop = new SchedulingLoop({ client, state, queue, profiles, events, writes, gate, decisions, tasks, clock, random, log, signal: tasks.signal });
+  tasks.start("events", (inner) => events.run(inner));
+  tasks.start("flush", (inner) => flushEvery(queue, clock, inner));
+  tasks.start("scheduling", (inner) => loop.run(inner));
+  await tasks.join();
+}
+
+const flushMs = 30_000;
+
+async function flushEvery(queue: SchedulingQueue, clock: Clock, signal: AbortSignal): Promise<void> {
+  let cancel = () => undefined as void;
+  const arm = () => {
+    cancel = clock.after(flushMs, () => {
+      queue.flush();
+      arm();
+    });
+  };
+  arm();
+  await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  cancel();
+}

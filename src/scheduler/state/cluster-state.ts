@@ -1,0 +1,217 @@
+import { NodeInfo } from "./node-info.ts";
+import { orderByZone, zoneOf } from "./node-order.ts";
+import type { DeepReadonly } from "../../apimachinery/json.ts";
+import type { Node } from "../../api/core-v1/types.ts";
+import type { PodInfo } from "./pod-info.ts";
+import type { ClusterObjects, Snapshot } from "./snapshot.ts";
+
+/**
+ * Nodes with their pods, advanced by changes. Driven by the scheduler's informers, and by its own decisions ahead of them: a pod is assumed
+ * to be where it was sent until the API says so, or the binding fails. Decisions read it as a snapshot: nothing changes while one is made.
+ * Invariants: a pod is on at most one node; pods of a node that is not known yet wait for it in `homeless`.
+ */
+export class ClusterState implements Snapshot {
+  readonly objects: ClusterObjects;
+  readonly #positions = new Map<string, number>();
+  #nodes: NodeInfo[] = [];
+  #isOrdered = true;
+  readonly #homes = new Map<string, { pod: PodInfo; nodeName: string; isAssumed: boolean }>();
+  readonly #homeless = new Map<string, Map<string, PodInfo>>();
+  readonly #images = new Map<string, number>();
+  readonly #withAffinity = new Set<string>();
+  readonly #withAntiAffinity = new Set<string>();
+  readonly #nominations = new Nominations();
+  readonly #claims = new Map<string, number>();
+
+  constructor(objects: ClusterObjects) {
+    this.objects = objects;
+  }
+
+  get nodes(): readonly NodeInfo[] {
+    if (!this.#isOrdered) this.#order();
+    return this.#nodes;
+  }
+
+  node(name: string): NodeInfo | undefined {
+    const position = this.#positions.get(name);
+    return position === undefined ? undefined : this.#nodes[position];
+  }
+
+  get affinityNodes(): Iterable<NodeInfo> {
+    return this.#named(this.#withAffinity);
+  }
+
+  get antiAffinityNodes(): Iterable<NodeInfo> {
+    return this.#named(this.#withAntiAffinity);
+  }
+
+  imageNodes(name: string): number {
+    return this.#images.get(name) ?? 0;
+  }
+
+  nominatedTo(nodeName: string): readonly PodInfo[] {
+    return this.#nominations.on(nodeName);
+  }
+
+  claimUsers(claim: string): number {
+    return this.#claims.get(claim) ?? 0;
+  }
+
+  /** Adds a node, or takes its newer state. */
+  putNode(node: DeepReadonly<Node>): void {
+    const name = node.metadata.name ?? "";
+    const old = this.node(name);
+    if (old !== undefined) {
+      const next = old.withNode(node);
+      if (zoneOf(old.labels) !== zoneOf(next.labels)) this.#isOrdered = false;
+      this.#countImages(old, next);
+      this.#nodes[this.#positions.get(name)!] = next;
+      return;
+    }
+    const pods = this.#homeless.get(name);
+    this.#homeless.delete(name);
+    const added = NodeInfo.of(node, [...(pods?.values() ?? [])]);
+    this.#positions.set(name, this.#nodes.length);
+    this.#nodes.push(added);
+    this.#isOrdered = false;
+    this.#countImages(undefined, added);
+    this.#noteAffinity(added);
+  }
+
+  removeNode(name: string): void {
+    const old = this.node(name);
+    if (old === undefined) return;
+    this.#countImages(old, undefined);
+    this.#withAffinity.delete(name);
+    this.#withAntiAffinity.delete(name);
+    if (old.pods.length > 0) this.#homeless.set(name, new Map(old.pods.map((pod) => [pod.uid, pod])));
+    this.#nodes = this.#nodes.filter((one) => one !== old);
+    this.#order();
+  }
+
+  /** A pod is on a node, as the API says: what was assumed is confirmed or corrected. */
+  putPod(pod: PodInfo, nodeName: string): void {
+    this.removePod(pod.uid);
+    this.#place(pod, nodeName, false);
+  }
+
+  removePod(uid: string): void {
+    const home = this.#homes.get(uid);
+    if (home === undefined) return;
+    this.#homes.delete(uid);
+    for (const name of home.pod.claimNames) this.#useClaim(`${home.pod.namespace}/${name}`, -1);
+    const node = this.node(home.nodeName);
+    if (node !== undefined) return this.#replace(node.withoutPod(uid));
+    const homeless = this.#homeless.get(home.nodeName);
+    homeless?.delete(uid);
+    if (homeless?.size === 0) this.#homeless.delete(home.nodeName);
+  }
+
+  /** A pod has been sent to a node. */
+  assume(pod: PodInfo, nodeName: string): void {
+    this.#place(pod, nodeName, true);
+  }
+
+  /** The binding failed. A pod that the API meanwhile says is bound stays. */
+  forget(uid: string): void {
+    if (this.#homes.get(uid)?.isAssumed === true) this.removePod(uid);
+  }
+
+  /** Whether the pod is on a node, and only because we sent it there. */
+  isAssumed(uid: string): boolean {
+    return this.#homes.get(uid)?.isAssumed === true;
+  }
+
+  nodeOf(uid: string): string | undefined {
+    return this.#homes.get(uid)?.nodeName;
+  }
+
+  /** A waiting pod is promised room on a node. */
+  nominate(pod: PodInfo, nodeName: string): void {
+    this.#nominations.set(pod, nodeName);
+  }
+
+  withdrawNomination(uid: string): void {
+    this.#nominations.delete(uid);
+  }
+
+  #place(pod: PodInfo, nodeName: string, isAssumed: boolean): void {
+    this.#homes.set(pod.uid, { pod, nodeName, isAssumed });
+    for (const name of pod.claimNames) this.#useClaim(`${pod.namespace}/${name}`, 1);
+    const node = this.node(nodeName);
+    if (node !== undefined) return this.#replace(node.withPod(pod));
+    let homeless = this.#homeless.get(nodeName);
+    if (homeless === undefined) this.#homeless.set(nodeName, (homeless = new Map()));
+    homeless.set(pod.uid, pod);
+  }
+
+  #replace(node: NodeInfo): void {
+    this.#nodes[this.#positions.get(node.name)!] = node;
+    this.#noteAffinity(node);
+  }
+
+  #noteAffinity(node: NodeInfo): void {
+    if (node.affinityPods > 0) this.#withAffinity.add(node.name);
+    else this.#withAffinity.delete(node.name);
+    if (node.antiAffinityPods > 0) this.#withAntiAffinity.add(node.name);
+    else this.#withAntiAffinity.delete(node.name);
+  }
+
+  #countImages(old: NodeInfo | undefined, next: NodeInfo | undefined): void {
+    if (old?.node.status?.images === next?.node.status?.images) return;
+    for (const name of old?.images.keys() ?? []) this.#countImage(name, -1);
+    for (const name of next?.images.keys() ?? []) this.#countImage(name, 1);
+  }
+
+  #countImage(name: string, by: number): void {
+    add(this.#images, name, by);
+  }
+
+  #useClaim(claim: string, by: number): void {
+    add(this.#claims, claim, by);
+  }
+
+  #order(): void {
+    this.#nodes = orderByZone(this.#nodes);
+    this.#positions.clear();
+    for (const [position, { name }] of this.#nodes.entries()) this.#positions.set(name, position);
+    this.#isOrdered = true;
+  }
+
+  #named(names: ReadonlySet<string>): Iterable<NodeInfo> {
+    return names.values().map((name) => this.node(name)!);
+  }
+}
+
+function add(counts: Map<string, number>, key: string, by: number): void {
+  const count = (counts.get(key) ?? 0) + by;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
+}
+
+/** Which waiting pods were promised room on which node. */
+class Nominations {
+  readonly #byNode = new Map<string, PodInfo[]>();
+  readonly #nodeOf = new Map<string, string>();
+
+  on(nodeName: string): readonly PodInfo[] {
+    return this.#byNode.get(nodeName) ?? nobody;
+  }
+
+  set(pod: PodInfo, nodeName: string): void {
+    this.delete(pod.uid);
+    this.#nodeOf.set(pod.uid, nodeName);
+    this.#byNode.set(nodeName, [...this.on(nodeName), pod]);
+  }
+
+  delete(uid: string): void {
+    const nodeName = this.#nodeOf.get(uid);
+    if (nodeName === undefined) return;
+    this.#nodeOf.delete(uid);
+    const rest = this.on(nodeName).filter((pod) => pod.uid !== uid);
+    if (rest.length === 0) this.#byNode.delete(nodeName);
+    else this.#byNode.set(nodeName, rest);
+  }
+}
+
+const nobody: readonly PodInfo[] = [];

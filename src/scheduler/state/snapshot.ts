@@ -1,0 +1,41 @@
+import type { Lister } from "../../client/index.ts";
+import type { ReplicaSet, StatefulSet } from "../../api/apps-v1/types.ts";
+import type { Namespace, PersistentVolume, PersistentVolumeClaim, ReplicationController, Service } from "../../api/core-v1/types.ts";
+import type { PodDisruptionBudget } from "../../api/policy-v1/types.ts";
+import type { CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment } from "../../api/storage-v1/types.ts";
+import type { NodeInfo } from "./node-info.ts";
+import type { PodInfo } from "./pod-info.ts";
+
+/** What decisions are made on. It does not change while one is made. */
+export interface Snapshot {
+  /** In the order in which nodes are looked at: one zone after the other. */
+  readonly nodes: readonly NodeInfo[];
+  node(name: string): NodeInfo | undefined;
+  /** Nodes with pods that have affinity of any kind, and required anti-affinity. */
+  readonly affinityNodes: Iterable<NodeInfo>;
+  readonly antiAffinityNodes: Iterable<NodeInfo>;
+  /** On how many nodes an image is. */
+  imageNodes(name: string): number;
+  /** Pods that were promised room on a node. */
+  nominatedTo(nodeName: string): readonly PodInfo[];
+  /** How many pods use a claim (`namespace/name`). */
+  claimUsers(claim: string): number;
+  readonly objects: ClusterObjects;
+}
+
+/** The caches of what else decisions depend on. */
+export interface ClusterObjects {
+  readonly namespaces: Lister<Namespace>;
+  readonly services: Lister<Service>;
+  readonly replicationControllers: Lister<ReplicationController>;
+  readonly replicaSets: Lister<ReplicaSet>;
+  readonly statefulSets: Lister<StatefulSet>;
+  readonly persistentVolumes: Lister<PersistentVolume>;
+  readonly persistentVolumeClaims: Lister<PersistentVolumeClaim>;
+  readonly storageClasses: Lister<StorageClass>;
+  readonly csiNodes: Lister<CSINode>;
+  readonly csiDrivers: Lister<CSIDriver>;
+  readonly csiStorageCapacities: Lister<CSIStorageCapacity>;
+  readonly volumeAttachments: Lister<VolumeAttachment>;
+  readonly podDisruptionBudgets: Lister<PodDisruptionBudget>;
+}
