@@ -2,6 +2,7 @@
 import { appsV1Strategies } from "./apps-v1/index.ts";
 import { certificatesV1Strategies } from "./certificates-v1/index.ts";
 import { coordinationV1Strategies } from "./coordination-v1/index.ts";
+import { coreV1Strategies } from "./core-v1/index.ts";
 import { discoveryV1Strategies } from "./discovery-v1/index.ts";
 import { eventsV1Strategies } from "./events-v1/index.ts";
 import { flowcontrolV1Strategies } from "./flowcontrol-v1/index.ts";
@@ -17,6 +18,7 @@ const all: readonly KindStrategy[] = [
   ...appsV1Strategies,
   ...certificatesV1Strategies,
   ...coordinationV1Strategies,
+  ...coreV1Strategies,
   ...discoveryV1Strategies,
   ...eventsV1Strategies,
   ...flowcontrolV1Strategies,

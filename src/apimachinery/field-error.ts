@@ -2,6 +2,7 @@
  * One fault of an object, as validation returns it. The text of each kind is Kubernetes' (API type StatusCause); validation returns all
  * faults, in the order in which upstream finds them.
  */
+import { goQuote } from "./go-quote.ts";
 import { isRawNumber } from "./json.ts";
 import type { FieldPath } from "./field-path.ts";
 
@@ -56,7 +57,7 @@ export function duplicate(path: FieldPath, value: unknown): FieldError {
 }
 /** `supported` in the order given: upstream sorts where its set is a set. */
 export function notSupported(path: FieldPath, value: unknown, supported: readonly string[]): FieldError {
-  const detail = supported.length === 0 ? "" : `supported values: ${supported.map((item) => JSON.stringify(item)).join(", ")}`;
+  const detail = supported.length === 0 ? "" : `supported values: ${supported.map(goQuote).join(", ")}`;
   return withValue("FieldValueNotSupported", path, value, detail);
 }
 /** A text longer than `maxBytes` bytes; the value itself is not shown. */
@@ -85,7 +86,7 @@ function fieldText(path: FieldPath): string {
 function valueText(value: unknown): string {
   if (value === undefined || value === null) return "null";
   if (isRawNumber(value)) return value.rawJSON;
-  return JSON.stringify(value);
+  return typeof value === "string" ? goQuote(value) : JSON.stringify(value);
 }
 
 /** `field: message`, as it stands in a Status message. */

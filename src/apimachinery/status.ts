@@ -1,5 +1,6 @@
 /** metav1.Status and the one failure that crosses HTTP. Reasons, codes and texts are Kubernetes' (API reference "Status"). */
 import { fieldErrorText } from "./field-error.ts";
+import { goQuote } from "./go-quote.ts";
 import type { FieldError } from "./field-error.ts";
 import { qualifiedResource } from "./object.ts";
 
@@ -67,16 +68,16 @@ function named(resource: ResourceName, name: string): StatusDetails {
 const label = (resource: ResourceName) => qualifiedResource(resource.resource, resource.group);
 
 export function notFoundError(resource: ResourceName, name: string): StatusError {
-  return new StatusError({ message: `${label(resource)} ${JSON.stringify(name)} not found`, reason: "NotFound", details: named(resource, name), code: 404 });
+  return new StatusError({ message: `${label(resource)} ${goQuote(name)} not found`, reason: "NotFound", details: named(resource, name), code: 404 });
 }
 export function alreadyExistsError(resource: ResourceName, name: string): StatusError {
-  return new StatusError({ message: `${label(resource)} ${JSON.stringify(name)} already exists`, reason: "AlreadyExists", details: named(resource, name), code: 409 });
+  return new StatusError({ message: `${label(resource)} ${goQuote(name)} already exists`, reason: "AlreadyExists", details: named(resource, name), code: 409 });
 }
 export function conflictError(resource: ResourceName, name: string, detail: string): StatusError {
-  return new StatusError({ message: `Operation cannot be fulfilled on ${label(resource)} ${JSON.stringify(name)}: ${detail}`, reason: "Conflict", details: named(resource, name), code: 409 });
+  return new StatusError({ message: `Operation cannot be fulfilled on ${label(resource)} ${goQuote(name)}: ${detail}`, reason: "Conflict", details: named(resource, name), code: 409 });
 }
 export function forbiddenError(resource: ResourceName, name: string, detail: string): StatusError {
-  const subject = name === "" ? `${label(resource)} is forbidden` : `${label(resource)} ${JSON.stringify(name)} is forbidden`;
+  const subject = name === "" ? `${label(resource)} is forbidden` : `${label(resource)} ${goQuote(name)} is forbidden`;
   return new StatusError({ message: resource.resource === "" ? `forbidden: ${detail}` : `${subject}: ${detail}`, reason: "Forbidden", details: named(resource, name), code: 403 });
 }
 export function badRequestError(message: string): StatusError {
@@ -86,7 +87,7 @@ export function unauthorizedError(): StatusError {
   return new StatusError({ message: "Unauthorized", reason: "Unauthorized", code: 401 });
 }
 export function methodNotAllowedError(resource: ResourceName, action: string): StatusError {
-  return new StatusError({ message: `${action} is not supported on resources of kind ${JSON.stringify(label(resource))}`, reason: "MethodNotAllowed", details: named(resource, ""), code: 405 });
+  return new StatusError({ message: `${action} is not supported on resources of kind ${goQuote(label(resource))}`, reason: "MethodNotAllowed", details: named(resource, ""), code: 405 });
 }
 export function tooManyRequestsError(message: string, retryAfterSeconds: number): StatusError {
   return new StatusError({ message, reason: "TooManyRequests", ...(retryAfterSeconds > 0 && { details: { retryAfterSeconds } }), code: 429 });
@@ -107,7 +108,7 @@ export function invalidError(kind: { group: string; kind: string }, name: string
   const unique = [...new Set(errors.map(fieldErrorText))];
   const detail = unique.length === 1 ? unique[0] : `[${unique.join(", ")}]`;
   return new StatusError({
-    message: `${label} ${JSON.stringify(name)} is invalid${errors.length === 0 ? "" : `: ${detail}`}`,
+    message: `${label} ${goQuote(name)} is invalid${errors.length === 0 ? "" : `: ${detail}`}`,
     reason: "Invalid",
     details: {
       ...(name !== "" && { name }),

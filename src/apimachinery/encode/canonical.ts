@@ -6,12 +6,16 @@ import { isObject, setMember } from "../json.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { FieldSchema, ListSchema, MapSchema, ScalarSchema, Schema, StructSchema } from "../schema.ts";
 
-/** A canonical copy of `object`. Unknown fields are dropped; `kind`, `apiVersion` and `metadata` come first. */
-export function canonicalize(object: JsonObject, schema: StructSchema): JsonObject {
+/**
+ * A canonical copy of `object`. Unknown fields are dropped; `kind`, `apiVersion` and `metadata` come first. With `emptiesVanish` empty lists
+ * and maps become absent ones: what a value is after it was stored as protobuf, which cannot tell them apart.
+ */
+export function canonicalize(object: JsonObject, schema: StructSchema, options: { readonly emptiesVanish?: boolean } = {}): JsonObject {
+  const emptiesVanish = options.emptiesVanish === true;
   const root: JsonObject = {};
   const pending: Copy[] = [{ source: object, schema, target: root, struct: schema }];
   for (let copy = pending.pop(); copy !== undefined; copy = pending.pop()) {
-    if (copy.schema.shape === "struct") copyStruct(copy.source as JsonObject, copy.schema, copy.target as JsonObject, pending);
+    if (copy.schema.shape === "struct") copyStruct(copy.source as JsonObject, copy.target as JsonObject, { schema: copy.schema, emptiesVanish, pending });
     else if (copy.schema.shape === "list") copyList(copy.source as JsonValue[], copy as Copy & { schema: ListSchema }, pending);
     else copyMap(copy.source as JsonObject, copy as Copy & { schema: MapSchema }, pending);
   }
@@ -27,13 +31,19 @@ interface Copy {
   readonly struct: StructSchema;
 }
 
-function copyStruct(source: JsonObject, schema: StructSchema, target: JsonObject, pending: Copy[]): void {
+function copyStruct(source: JsonObject, target: JsonObject, context: { readonly schema: StructSchema; readonly emptiesVanish: boolean; readonly pending: Copy[] }): void {
+  const { schema, emptiesVanish, pending } = context;
   for (const field of schema.fields.values()) {
     const value = source[field.name];
-    const isAbsent = value === undefined || value === null;
+    const isAbsent = value === undefined || value === null || (emptiesVanish && isEmptyContainer(value, field.schema));
     if (isAbsent ? isDroppedWhenAbsent(field) : isDroppedWhenEmpty(field, value)) continue;
     target[field.name] = isAbsent ? absentValue(field, schema, pending) : start(value, field.schema, schema, pending);
   }
+}
+
+function isEmptyContainer(value: JsonValue, schema: Schema): boolean {
+  if (schema.shape === "list") return Array.isArray(value) && value.length === 0;
+  return schema.shape === "map" && isObject(value) && Object.keys(value).length === 0;
 }
 
 function copyList(source: JsonValue[], { schema, target, struct }: Copy & { schema: ListSchema }, pending: Copy[]): void {

@@ -18,30 +18,54 @@ export interface AdmissionRequest {
   readonly isDryRun: boolean;
 }
 
+type Hook = (request: AdmissionRequest) => void | Promise<void>;
+
 /** A plugin refuses by throwing a StatusError. */
 export interface AdmissionPlugin {
   readonly name: string;
   readonly operations: ReadonlySet<AdmissionOperation>;
-  mutate?(request: AdmissionRequest): void | Promise<void>;
-  validate?(request: AdmissionRequest): void | Promise<void>;
+  /** Resources it looks at, as `group/resource` (`/pods` for the core group); absent: every one. */
+  readonly resources?: ReadonlySet<string>;
+  readonly mutate?: Hook;
+  readonly validate?: Hook;
 }
 
 export class AdmissionChain {
   readonly plugins: readonly AdmissionPlugin[];
+  /** Hooks by operation and resource: most plugins care for one resource only, so that most requests meet few. */
+  readonly #hooks = { mutate: new Map<string, readonly Hook[]>(), validate: new Map<string, readonly Hook[]>() };
 
   constructor(plugins: readonly AdmissionPlugin[]) {
     this.plugins = plugins;
   }
 
-  async mutate(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.plugins) {
-      if (plugin.mutate !== undefined && plugin.operations.has(request.operation)) await plugin.mutate(request);
+  mutate(request: AdmissionRequest): Promise<void> {
+    return this.#run("mutate", request);
+  }
+
+  validate(request: AdmissionRequest): Promise<void> {
+    return this.#run("validate", request);
+  }
+
+  async #run(phase: "mutate" | "validate", request: AdmissionRequest): Promise<void> {
+    for (const hook of this.#hooksFor(phase, request)) {
+      const pending = hook(request);
+      if (pending !== undefined) await pending;
     }
   }
 
-  async validate(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.plugins) {
-      if (plugin.validate !== undefined && plugin.operations.has(request.operation)) await plugin.validate(request);
+  #hooksFor(phase: "mutate" | "validate", { operation, definition }: AdmissionRequest): readonly Hook[] {
+    const resource = `${definition.group}/${definition.resource}`;
+    const key = `${operation} ${resource}`;
+    let hooks = this.#hooks[phase].get(key);
+    if (hooks === undefined) {
+      const interested = this.plugins.filter((plugin) => plugin.operations.has(operation) && (plugin.resources === undefined || plugin.resources.has(resource)));
+      hooks = interested.flatMap((plugin) => {
+        const hook = plugin[phase];
+        return hook === undefined ? [] : [(admitted: AdmissionRequest) => hook.call(plugin, admitted)];
+      });
+      this.#hooks[phase].set(key, hooks);
     }
+    return hooks;
   }
 }

@@ -163,6 +163,6 @@ const byName = (a: SubresourceDefinition, b: SubresourceDefinition) => (a.name <
 
 /** Tells clients whether two resources share a storage: the start of a hash over the stored group, version and kind. */
 function storageVersionHash(definition: ResourceDefinition): string {
-  const { group, version, kind } = definition.storage!.gvk;
-  return createHash("sha256").update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString("base64");
+  const { gvk, hashedVersion } = definition.storage!;
+  return createHash("sha256").update(`${gvk.group}/${hashedVersion ?? gvk.version}/${gvk.kind}`).digest().subarray(0, 8).toString("base64");
 }

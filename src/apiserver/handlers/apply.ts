@@ -86,7 +86,7 @@ function applyTo(target: ApplyTarget, config: JsonObject, old: KubeObject | unde
   if (outcome.kind === "conflicts") {
     throw new StatusError({ message: outcome.statusMessage, reason: "Conflict", details: { causes: outcome.causes }, code: 409 });
   }
-  const { object: decoded, faults } = decodePatched(definition.schema, outcome.object);
+  const { object: decoded, faults } = decodePatched(definition.schema, outcome.object, { type: "application/apply-patch+yaml", patch: config });
   if (faults.length > 0) throw new StatusError({ message: `failed to decode the applied object: ${faults.join(", ")}`, code: 500 });
   const object = decoded as unknown as KubeObject;
   object.metadata ??= {};

@@ -1,7 +1,8 @@
 /** The body of a write as a typed object: content type, group-version-kind check, strict faults (field validation). */
 import { DecodeError, decodeBody as decodeTypedBody, faultWarnings, readBody, typeMetaOf } from "../../apimachinery/decode/decode-object.ts";
-import { versionErrorOpening } from "../../apimachinery/decode/type-meta.ts";
+import { unrecognizedText } from "../../apimachinery/decode/decode-error.ts";
 import { decodeProtobuf } from "../../apimachinery/protobuf/envelope.ts";
+import { goQuote } from "../../apimachinery/go-quote.ts";
 import { StatusError, badRequestError } from "../../apimachinery/status.ts";
 import { apiVersionOf } from "../../apimachinery/object.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -60,7 +61,7 @@ function decodeText(context: RequestContext, body: Uint8Array, mediaType: "json"
   const read = readTyped(body, mediaType, expected);
   try {
     const { object, faults } = decodeTypedBody(read, expected.schema);
-    reportFaults(context, faults, fieldValidation);
+    reportFaults(context, faults, fieldValidation, expected);
     return typed(object as unknown as KubeObject, expected);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
@@ -76,7 +77,7 @@ function readTyped(bytes: Uint8Array, mediaType: "json" | "yaml", expected: Expe
     return body;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): ${versionErrorOpening}${error.message} (${snippet(bytes)})`);
+    throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): ${unrecognizedText(error)} (${snippet(bytes)})`);
   }
 }
 
@@ -91,7 +92,7 @@ function typed(object: KubeObject, expected: ExpectedType): KubeObject {
 function snippet(body: Uint8Array): string {
   if (body.length === 0) return "<empty>";
   const text = Buffer.from(body).toString("utf8");
-  if (/^\s*\{/.test(text)) return text.length > 30 ? `${text.slice(0, 30)} ...` : text;
+  if (/^[\t\n\r ]*\{/.test(text)) return text.length > 30 ? `${text.slice(0, 30)} ...` : text;
   const hex = Buffer.from(body).toString("hex");
   return hex.length > 60 ? `${hex.slice(0, 60)} ...` : hex;
 }
@@ -103,18 +104,22 @@ function checkType(found: { apiVersion?: string; kind?: string }, expected: Expe
   if ((kind === "" || kind === expected.kind) && (apiVersion === "" || apiVersion === expectedVersion)) return;
   const [group, version] = apiVersion === "" ? [expected.group, expected.version] : apiVersion.includes("/") ? [apiVersion.slice(0, apiVersion.indexOf("/")), apiVersion.slice(apiVersion.indexOf("/") + 1)] : ["", apiVersion];
   const gvk = { group, version, kind: kind === "" ? expected.kind : kind };
-  const name = `${gvk.group}/${gvk.version}, Kind=${gvk.kind}`;
   if (typeRegistry.kind(gvk.group, gvk.version, gvk.kind) === undefined) {
     throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): no kind ${JSON.stringify(gvk.kind)} is registered for version ${JSON.stringify(apiVersion === "" ? expectedVersion : apiVersion)} in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"`);
   }
   if (gvk.kind === expected.kind) throw badRequestError(`the API version in the data (${apiVersion}) does not match the expected API version (${expectedVersion})`);
-  throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): ${name}`);
+  throw badRequestError(`${gvk.kind} in version ${goQuote(gvk.version)} cannot be handled as a ${expected.kind}: converting (${gvk.version}.${gvk.kind}) to (${expectedPackage(expected.group)}.${expected.kind}): unknown conversion`);
+}
+
+/** Go's package of a group's internal types. */
+function expectedPackage(group: string): string {
+  return group === "" ? "core" : group.split(".")[0]!;
 }
 
 /** Unknown and duplicate fields: refused, reported as warnings, or passed over. */
-export function reportFaults(context: RequestContext, faults: readonly string[], fieldValidation: WriteOptions["fieldValidation"]): void {
+export function reportFaults(context: RequestContext, faults: readonly string[], fieldValidation: WriteOptions["fieldValidation"], expected: Pick<ExpectedType, "kind" | "version">): void {
   if (faults.length === 0 || fieldValidation === "Ignore") return;
-  if (fieldValidation === "Strict") throw badRequestError(`strict decoding error: ${faults.join(", ")}`);
+  if (fieldValidation === "Strict") throw badRequestError(`${expected.kind} in version ${goQuote(expected.version)} cannot be handled as a ${expected.kind}: strict decoding error: ${faults.join(", ")}`);
   for (const warning of faultWarnings(faults)) context.warnings.add(warning);
 }
 
@@ -123,7 +128,7 @@ function decodeProtobufBody(body: Uint8Array, expected: ExpectedType): KubeObjec
   try {
     decoded = decodeProtobuf(body, typeRegistry);
   } catch (error) {
-    throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): ${error instanceof Error ? error.message : String(error)}`);
+    throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): ${error instanceof Error ? error.message : String(error)} (${snippet(body)})`);
   }
   checkType({ apiVersion: decoded.apiVersion, kind: decoded.kind }, expected);
   return typed(decoded.object as unknown as KubeObject, expected);

@@ -52,7 +52,7 @@ export function matchErrors(input: MatchInput): FieldError[] {
   if (input.isWatch) {
     if (input.sendsInitial === null && match !== "") errors.push(forbidden(matchPath, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
     if (input.sendsInitial !== null && match === "") errors.push(forbidden(matchPath, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
-    if (match !== "" && input.sendsInitial !== null && match !== "NotOlderThan") errors.push(notSupported(matchPath, match, ["NotOlderThan"]));
+    if (match !== "" && match !== "NotOlderThan") errors.push(notSupported(matchPath, match, ["NotOlderThan"]));
     return errors;
   }
   if (input.sendsInitial !== null) errors.push(forbidden(initialPath, "sendInitialEvents is forbidden for list"));
@@ -67,7 +67,7 @@ export function matchErrors(input: MatchInput): FieldError[] {
 /** An integer of the query. Throws 400 as Go's conversion words it. */
 export function parseInteger(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
-  if (text === null || text === "") return undefined;
+  if (text === null) return undefined;
   if (!/^[+-]?\d+$/.test(text)) throw badRequestError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   return Number(text);
 }

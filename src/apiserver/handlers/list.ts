@@ -58,7 +58,7 @@ function startOf(options: ListOptions, current: number, selection: Selection): {
 
 function page(state: SortedMap<StoredObject>, selection: Selection, options: { from: string; limit: number; revision: number }): ListResult {
   const { from, limit, revision } = options;
-  if (selection.onlyKey !== undefined && limit === 0) {
+  if (selection.onlyKey !== undefined) {
     const only = state.get(selection.onlyKey);
     return { items: only !== undefined && selection.matches(only) ? [only] : [], metadata: { resourceVersion: String(revision) } };
   }

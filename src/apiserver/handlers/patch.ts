@@ -5,7 +5,10 @@ import { deepCopy, isObject } from "../../apimachinery/json.ts";
 import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
 import type { StructSchema } from "../../apimachinery/schema.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { applyJsonPatch } from "../../apimachinery/patch/json-patch.ts";
+import { goQuote } from "../../apimachinery/go-quote.ts";
+import { goText } from "../../apimachinery/patch/go-text.ts";
+import { structureFault } from "../../apimachinery/patch/structure-fault.ts";
+import { applyJsonPatch, unknownJsonPatchFields } from "../../apimachinery/patch/json-patch.ts";
 import { applyMergePatch } from "../../apimachinery/patch/merge-patch.ts";
 import { applyStrategicMergePatch } from "../../apimachinery/patch/strategic-merge-patch.ts";
 import { PatchError } from "../../apimachinery/patch/patch-error.ts";
@@ -82,10 +85,12 @@ function patchObject(target: PatchTarget, old: KubeObject, patch: JsonValue): Ku
   const current = asJson(old, definition);
   const patched = patchJson(target.type, current, patch, definition.schema);
   if (!isObject(patched)) throw badRequestError("the patch does not give an object");
-  const { object, faults } = decodePatched(definition.schema, patched);
+  const { object, faults } = decodePatched(definition.schema, patched, { type: target.type, patch });
+  if (target.type === "application/json-patch+json") faults.unshift(...unknownJsonPatchFields(patch));
   if (faults.length > 0) reportPatchFaults(context, faults, options.fieldValidation);
   const result = object as unknown as KubeObject;
   result.metadata ??= {};
+  if ((result.metadata.name ?? "") === "") throw badRequestError(`the name of the object (${context.info.name} based on URL) was undeterminable: name must be provided`);
   definition.strategy?.defaults?.(result);
   return result;
 }
@@ -121,12 +126,17 @@ export function patchFailure(error: PatchError): StatusError {
   }
 }
 
-export function decodePatched(schema: StructSchema, patched: JsonObject) {
+/** The patched JSON as an object of the kind. Throws 422, which shows the whole of it. */
+export function decodePatched(schema: StructSchema, patched: JsonObject, origin: { readonly type: PatchType; readonly patch: JsonValue }) {
   try {
     return decodeObject(Buffer.from(JSON.stringify(patched)), schema, { mediaType: "json" });
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw badRequestError(`unable to decode: ${error.message}`);
+    if (origin.type === "application/apply-patch+yaml") throw new StatusError({ message: error.message, code: 500 }, error);
+    const fault = origin.type === "application/strategic-merge-patch+json" ? structureFault(patched, schema) : undefined;
+    // A strategic patch is shown itself, the others by what they made, members sorted.
+    const shown = origin.type === "application/strategic-merge-patch+json" ? goText(origin.patch) : JSON.stringify(Object.fromEntries(Object.entries(patched).sort(([a], [b]) => (a < b ? -1 : 1))));
+    throw invalidError({ group: "", kind: "" }, "", [{ reason: "FieldValueInvalid", field: "patch", message: `Invalid value: ${goQuote(shown)}: ${fault ?? error.message}` }]);
   }
 }
 

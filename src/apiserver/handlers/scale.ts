@@ -89,7 +89,7 @@ function patchedScale(context: RequestContext, definition: ResourceDefinition, o
   return (old) => {
     const patched = patchJson(type, canonicalize(old as unknown as JsonObject, scaleSchema), patch, scaleSchema);
     if (!isObject(patched)) throw badRequestError("the patch does not give an object");
-    const { object, faults } = decodePatched(scaleSchema, patched);
+    const { object, faults } = decodePatched(scaleSchema, patched, { type, patch });
     if (faults.length > 0) reportPatchFaults(context, faults, options.fieldValidation);
     return object as unknown as Scale;
   };

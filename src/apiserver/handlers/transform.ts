@@ -33,7 +33,7 @@ export function tableOf(definition: ResourceDefinition, objects: readonly KubeOb
     apiVersion: `meta.k8s.io/${options.transform.version}`,
     metadata: listMetadataJson(options.metadata),
     columnDefinitions: options.withColumns === false ? [] : (table.columns.map((column) => ({ name: column.name, type: column.type, format: column.format, description: column.description ?? "", priority: column.priority })) as JsonValue[]),
-    rows: sorted.map((object) => rowOf(definition, object, options)),
+    rows: sorted.length === 0 && table.printer.isPlain === true ? null : sorted.map((object) => rowOf(definition, object, options)),
   };
 }
 

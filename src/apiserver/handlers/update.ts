@@ -26,6 +26,7 @@ export async function handleUpdate(context: RequestContext, definition: Resource
     name,
     subresource,
     options,
+    checksUid: true,
     createsMissing: subresource === "" && definition.strategy?.update.allowsCreate === true,
     produce(old) {
       const object = deepCopy(given);

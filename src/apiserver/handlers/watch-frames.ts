@@ -92,10 +92,9 @@ export class FrameEncoder {
   }
 
   #bookmarkTable(object: KubeObject): JsonObject {
-    const columns = this.#definition.table!.columns;
     const table = tableOf(this.#definition, [], { transform: this.#form.transform!, includeObject: "None", metadata: { resourceVersion: object.metadata.resourceVersion! }, nowMs: 0, withColumns: !this.#hasSentColumns });
     this.#hasSentColumns = true;
-    return { ...table, rows: [{ cells: columns.map(() => null), object: this.#includeObject === "None" ? null : partialOf(object, "v1") }] };
+    return { ...table, rows: [{ cells: [...this.#definition.table!.printer.cells({ metadata: {} }, { nowMs: this.#context.server.clock.nowMs() })], object: this.#includeObject === "None" ? null : partialOf(object, "v1") }] };
   }
 
   #frame(type: string, object: JsonObject, schema: StructSchema | undefined): Buffer {

@@ -7,7 +7,10 @@ import { invalidGetVersion, parseVersion } from "./versions.ts";
 export interface WatchOptions {
   /** Events after this revision; undefined: the present state first, then what follows. */
   readonly revision: number | undefined;
+  /** Whether the present state is sent as ADDED events first, and a bookmark ends it. */
   readonly sendsInitial: boolean;
+  /** Whether the client said anything about initial events. */
+  readonly asksInitial: boolean;
   readonly mayBookmark: boolean;
   readonly timeoutMs: number;
 }
@@ -25,6 +28,7 @@ export function parseWatchOptions(context: RequestContext): WatchOptions {
   return {
     revision: revision === 0 ? undefined : revision,
     sendsInitial: isTrue(query.get("sendInitialEvents")),
+    asksInitial: query.has("sendInitialEvents"),
     mayBookmark: isTrue(query.get("allowWatchBookmarks")),
     timeoutMs: timeoutSeconds !== undefined && timeoutSeconds > 0 ? timeoutSeconds * 1000 : minMs * (1 + server.random.fraction()),
   };

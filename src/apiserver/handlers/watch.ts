@@ -11,6 +11,7 @@ import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import { expiredError } from "../../apimachinery/status.ts";
 import { negotiateFor } from "./respond.ts";
+import { futureVersionError } from "./versions.ts";
 import { parseSelection } from "./selection.ts";
 import type { Selection } from "./selection.ts";
 import { FrameEncoder } from "./watch-frames.ts";
@@ -104,12 +105,20 @@ class WatchStream implements AsyncIterable<Uint8Array> {
 
   /** Queues what the watch begins with and listens for what follows, without a gap between them. */
   #start(): () => void {
-    const { revision, sendsInitial, mayBookmark } = this.#options;
-    if (sendsInitial || revision === undefined) {
+    const { revision, sendsInitial, asksInitial, mayBookmark } = this.#options;
+    const current = this.#context.server.cacher.revision;
+    if (sendsInitial && revision !== undefined && revision > current) {
+      this.#push(this.#encoder.error(futureVersionError(revision, current).status));
+      this.#end();
+      return () => {};
+    }
+    if (sendsInitial || (revision === undefined && !asksInitial)) {
       for (const [, stored] of this.#cache.state.prefixed(this.#selection.keyPrefix)) {
         if (this.#selection.matches(stored)) this.#push(this.#encoder.object("ADDED", stored));
       }
       if (sendsInitial && mayBookmark) this.#push(this.#encoder.bookmark(this.#context.server.cacher.revision, true));
+    } else if (revision === undefined) {
+      // No initial events were asked for: what follows is enough.
     } else if (revision > this.#context.server.cacher.revision) {
       // A version of the future: events up to it are not for this watch.
       return this.#cache.listen((event) => event.revision > revision && this.#deliver(event));

@@ -48,6 +48,7 @@ export function notAcceptable(mediaTypes: readonly string[] = allMediaTypes): St
   return new StatusError({
     message: `406: Not Acceptable\n\nAvailable representations: ${mediaTypes.join(", ")}`,
     reason: "NotAcceptable",
+    details: {},
     code: 406,
   });
 }

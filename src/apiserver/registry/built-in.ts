@@ -103,6 +103,8 @@ function storageOf(group: string, version: string, resource: DiscoveredResource,
     schema: schemaOf(elsewhere.group, elsewhere.version, resource.kind),
     cache: options.cacher.cache(prefix),
     ...(resource.kind === "Event" && { ttlSeconds: options.eventTtlSeconds }),
+    ...(["CustomResourceDefinition", "APIService"].includes(resource.kind) && { isJson: true }),
+    ...(resource.kind === "CustomResourceDefinition" && { hashedVersion: "v1beta1" }),
   };
 }
 

@@ -13,7 +13,7 @@ import { storageFailure } from "./storage-errors.ts";
 export function storedBytes(definition: ResourceDefinition, object: KubeObject): Buffer {
   const storage = definition.storage!;
   const converted = definition.conversion === undefined ? object : definition.conversion.toStored(object);
-  return encodeStored(canonicalize(converted as unknown as JsonObject, storage.schema) as unknown as KubeObject);
+  return encodeStored(canonicalize(converted as unknown as JsonObject, storage.schema, { emptiesVanish: storage.isJson !== true }) as unknown as KubeObject);
 }
 
 export type CommitResult = { readonly isCommitted: true; readonly stored: StoredObject } | { readonly isCommitted: false; readonly current: StoredObject | undefined };

@@ -11,6 +11,7 @@ import type { StoredObject } from "../cache/stored-object.ts";
 import type { RequestContext } from "../request-context.ts";
 import { commitPut, storedBytes } from "./commit.ts";
 import { trackUpdate } from "./field-tracking.ts";
+import { dropDuplicateOwners } from "./owner-references.ts";
 import type { WriteOptions } from "./options.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { ruleContext } from "./rule-context.ts";
@@ -44,13 +45,14 @@ export async function createObject(request: CreateRequest): Promise<Written> {
   const base = isGenerated ? metadata.generateName! : "";
   if (isGenerated) metadata.name = generateName(context, base);
   await context.server.admission.mutate(admission);
+  dropDuplicateOwners(object, context.warnings);
   const rules = ruleContext(context, definition.isNamespaced ? request.namespace : "", "", options.isDryRun);
   for (let attempt = 1; ; attempt++) {
     try {
       return await createNamed(request, admission, rules);
     } catch (error) {
-      if (!isGenerated || !isAlreadyExists(error)) throw error;
-      if (attempt === nameAttempts) throw generatedNameTaken(error);
+      if (!isAlreadyExists(error) || (metadata.generateName ?? "") === "") throw error;
+      if (!isGenerated || attempt === nameAttempts) throw generatedNameTaken(error);
       metadata.name = generateName(context, base);
     }
   }
@@ -64,7 +66,7 @@ async function createNamed(request: CreateRequest, admission: AdmissionRequest, 
   resetSystemFields(request, rules);
   strategy.create.prepare?.(object, rules);
   const errors = [
-    ...validateObjectMeta(metadata, { nameRule: strategy.nameRule, isNamespaced: definition.isNamespaced }, FieldPath.root("metadata")),
+    ...validateObjectMeta(metadata, { nameRule: strategy.nameRule, isNamespaced: definition.isNamespaced, requiresQualifiedFinalizers: strategy.requiresQualifiedFinalizers !== false }, FieldPath.root("metadata")),
     ...(strategy.create.validate?.(object, rules) ?? []),
   ];
   if (errors.length > 0) throw invalidError(strategy.gvk, metadata.name ?? "", errors);

@@ -1,6 +1,6 @@
 /** DeleteOptions: from the body when there is one (the query then does not count), else from the query. */
-import { DecodeError, decodeObject } from "../../apimachinery/decode/decode-object.ts";
-import { versionErrorOpening } from "../../apimachinery/decode/type-meta.ts";
+import { DecodeError, decodeBody, readBody, typeMetaOf } from "../../apimachinery/decode/decode-object.ts";
+import { unrecognizedText } from "../../apimachinery/decode/decode-error.ts";
 import { invalid, notSupported } from "../../apimachinery/field-error.ts";
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
@@ -51,10 +51,12 @@ function fromBody(body: Uint8Array, contentType: string | undefined): RawDeleteO
   const mediaType = contentType?.includes("yaml") === true ? "yaml" : "json";
   let options: RawDeleteOptions;
   try {
-    options = decodeObject(body, schema, { mediaType }).object as RawDeleteOptions;
+    const read = readBody(body, { mediaType });
+    typeMetaOf(read);
+    options = decodeBody(read, schema).object as RawDeleteOptions;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw badRequestError(error.reason === "value" ? error.message : `${versionErrorOpening}${error.message}`);
+    throw badRequestError(error.reason === "value" ? error.message : unrecognizedText(error));
   }
   if ((options.kind ?? "") !== "" && options.kind !== "DeleteOptions") throw badRequestError(`decoded object cannot be converted to DeleteOptions`);
   return options;

@@ -52,6 +52,9 @@ export function resetFieldsOf(definition: ResourceDefinition, subresource: strin
   return rules?.resetFields ?? (subresource === "status" ? ["spec"] : []);
 }
 
+/** The object in Go's form. An empty list of managed fields is kept: it says that the list was cleared. */
 export function asJson(object: KubeObject, definition: ResourceDefinition): JsonObject {
-  return canonicalize(object as unknown as JsonObject, definition.schema);
+  const json = canonicalize(object as unknown as JsonObject, definition.schema);
+  if (object.metadata.managedFields?.length === 0) json["metadata"] = { ...(json["metadata"] as JsonObject), managedFields: [] };
+  return json;
 }

@@ -43,7 +43,7 @@ function fieldManagerErrors(manager: string): FieldError[] {
   if (manager.length > 128) errors.push({ reason: "FieldValueTooLong", field: "fieldManager", message: "Too long: may not be more than 128 bytes" });
   for (const [index, character] of [...manager].entries()) {
     if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) {
-      errors.push(invalid(path, manager, `invalid character ${goRune(character)} (at position ${index}): should only contain printable characters`));
+      errors.push(invalid(path, manager, `invalid character ${goRune(character)} (at position ${index})`));
       break;
     }
   }

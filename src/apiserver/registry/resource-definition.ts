@@ -48,6 +48,10 @@ export interface StorageDefinition {
   readonly gvk: GroupVersionKind;
   readonly schema: StructSchema;
   readonly cache: ResourceCache;
+  /** Upstream stores it as JSON, which keeps empty lists: custom resources, their definitions, API services. */
+  readonly isJson?: boolean;
+  /** The version that discovery's hash is made of, where upstream stores another one than we do. */
+  readonly hashedVersion?: string;
   /** Seconds after which the store forgets a value (events). */
   readonly ttlSeconds?: number;
 }

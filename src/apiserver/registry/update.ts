@@ -2,17 +2,19 @@
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { invalid } from "../../apimachinery/field-error.ts";
 import { deepEqual } from "../../apimachinery/json.ts";
-import { badRequestError, conflictError, invalidError, notFoundError } from "../../apimachinery/status.ts";
+import { goQuote } from "../../apimachinery/go-quote.ts";
+import { StatusError, badRequestError, conflictError, invalidError, notFoundError } from "../../apimachinery/status.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { KindStrategy, RuleContext, UpdateRules } from "../../api/strategy.ts";
 import { validateObjectMetaUpdate } from "../../api/meta/object-meta.ts";
-import type { StoredObject } from "../cache/stored-object.ts";
+import { StoredObject } from "../cache/stored-object.ts";
 import type { RequestContext } from "../request-context.ts";
 import { commitDelete, commitPut, storedBytes } from "./commit.ts";
 import { createObject } from "./create.ts";
 import type { Written } from "./create.ts";
 import { readVersion } from "./convert.ts";
 import type { WriteOptions } from "./options.ts";
+import { dropDuplicateOwners } from "./owner-references.ts";
 import { relativeKey } from "./resource-definition.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { ruleContext } from "./rule-context.ts";
@@ -33,8 +35,8 @@ export interface UpdateRequest {
   produce(old: KubeObject | undefined): KubeObject | Promise<KubeObject>;
   /** Whether a missing object is created: PUT of kinds that allow it, server-side apply. */
   readonly createsMissing: boolean;
-  /** For apply: an object that matches no known version is still written. */
-  readonly precondition?: { readonly uid?: string };
+  /** PUT: the uid sent must be the object's. */
+  readonly checksUid?: boolean;
 }
 
 export type Updated = Written & { readonly isCreated: boolean };
@@ -70,9 +72,10 @@ async function updateStored(request: UpdateRequest, stored: StoredObject): Promi
   const server = context.server;
   const old = readVersion(definition, stored);
   const object = await request.produce(old);
-  if ((object.metadata.uid ?? "") !== "" && object.metadata.uid !== old.metadata.uid) throw uidMismatch(request, object.metadata.uid!, old.metadata.uid ?? "");
+  if (request.checksUid === true && (object.metadata.uid ?? "") !== "" && object.metadata.uid !== old.metadata.uid) throw uidMismatch(request, object.metadata.uid!, old.metadata.uid ?? "");
   checkVersion(request, object, old);
   await server.admission.mutate(admissionOf(request, object, old));
+  dropDuplicateOwners(object, context.warnings);
   const rules = ruleContext(context, definition.isNamespaced ? request.namespace : "", request.subresource, options.isDryRun);
   prepareUpdate(request, object, old, rules);
   const allocation = await server.allocator.allocate({ definition, object, oldObject: old, isDryRun: options.isDryRun });
@@ -94,7 +97,8 @@ async function writeUpdated(request: UpdateRequest, stored: StoredObject, object
   if (options.isDryRun) return { dryRun: { ...object, metadata: { ...object.metadata, resourceVersion: String(stored.revision) } } };
   if (isFinished(object)) {
     const last = await commitDelete(context.server, definition, stored);
-    return last.isCommitted ? { stored: last.stored } : "raced";
+    // The answer shows what the object would have become.
+    return last.isCommitted ? { stored: new StoredObject(stored.key, bytes, last.stored.revision, stored.createRevision) } : "raced";
   }
   if (bytes.equals(stored.bytes)) return { stored };
   const result = await commitPut(context.server, definition, request, bytes, stored.revision);
@@ -117,7 +121,7 @@ function checkVersion(request: UpdateRequest, object: KubeObject, old: KubeObjec
     object.metadata.resourceVersion = old.metadata.resourceVersion!;
     return;
   }
-  if (!/^\d+$/.test(given)) throw new TypeError(`invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(given)}: strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
+  if (!/^\d+$/.test(given)) throw new StatusError({ message: `strconv.ParseUint: parsing ${goQuote(given)}: invalid syntax`, code: 500 });
   if (given !== old.metadata.resourceVersion) throw modifiedError(definition, request.name);
 }
 
@@ -149,7 +153,7 @@ function prepareUpdate(request: UpdateRequest, object: KubeObject, old: KubeObje
   keepSystemFields(object, old, strategy);
   specific.prepare?.(object, old, rules);
   if (isGenerationMoved(strategy, object, old)) metadata.generation = (old.metadata.generation ?? 0) + 1;
-  const errors = [...validateObjectMetaUpdate(metadata, old.metadata, FieldPath.root("metadata")), ...(specific.validate?.(object, old, rules) ?? [])];
+  const errors = [...validateObjectMetaUpdate(metadata, old.metadata, FieldPath.root("metadata"), strategy.requiresQualifiedFinalizers !== false), ...(specific.validate?.(object, old, rules) ?? [])];
   if (errors.length > 0) throw invalidError(strategy.gvk, request.name, errors);
   for (const warning of specific.warnings?.(object, old, rules) ?? []) context.warnings.add(warning);
 }

@@ -1,5 +1,6 @@
 /** Bounds the time of requests that are not long-running (watch, logs, exec, attach, port-forward, proxy). */
 import { deadline as makeDeadline } from "../../base/clock.ts";
+import { goQuote } from "../../apimachinery/go-quote.ts";
 import { StatusError, badRequestError, timeoutError } from "../../apimachinery/status.ts";
 import { isTrue } from "../http/request-info.ts";
 import type { RequestContext, Stage } from "../request-context.ts";
@@ -34,7 +35,7 @@ function timeoutMs(context: RequestContext): number {
   const limit = context.server.settings.requestTimeoutMs;
   if (text === "") return limit;
   const asked = parseGoDuration(text);
-  if (asked === undefined) throw badRequestError("invalid timeout specified in the request URL");
+  if (asked === undefined) throw badRequestError(`invalid timeout specified in the request URL - time: invalid duration ${goQuote(text)}`);
   return asked === 0 ? limit : Math.min(asked, limit);
 }
 

@@ -18,7 +18,9 @@ export interface ComponentContext {
 /** Starts one component; what it returns stops it. */
 export type StartComponent = (context: ComponentContext) => Promise<AsyncDisposable>;
 
-const starters: Partial<Record<ComponentName, () => Promise<StartComponent>>> = {};
+const starters: Partial<Record<ComponentName, () => Promise<StartComponent>>> = {
+  controllers: async () => (await import("./controllers.ts")).startControllers,
+};
 
 /** Order of starting; stopping goes the other way. */
 const order: readonly ComponentName[] = ["network", "controllers", "scheduler", "storage", "cloud", "kubelet", "proxy", "dns", "metrics"];

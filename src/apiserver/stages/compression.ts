@@ -1,0 +1,25 @@
+/** Large answers are compressed for clients that take gzip, in the thread pool (feature APIResponseCompression). */
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { Stage } from "../request-context.ts";
+
+/** Answers below this size are sent as they are. */
+const minBytes = 128 * 1024;
+/** Speed over size: clients sit near. */
+const level = 1;
+const compress = promisify(gzip);
+
+export const compression: Stage = {
+  name: "compression",
+  async run(context, next) {
+    const response = await next();
+    if (response.body.kind !== "bytes" || response.body.bytes.length < minBytes || !takesGzip(context.request.headers["accept-encoding"])) return response;
+    if (!context.server.isEnabled("APIResponseCompression")) return response;
+    const bytes = await compress(response.body.bytes, { level });
+    return { ...response, headers: { ...response.headers, "content-encoding": "gzip", vary: "Accept-Encoding" }, body: { kind: "bytes", bytes } };
+  },
+};
+
+function takesGzip(header: string | undefined): boolean {
+  return (header ?? "").split(",").some((encoding) => encoding.trim().split(";")[0] === "gzip");
+}
