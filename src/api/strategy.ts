@@ -29,6 +29,8 @@ export interface RuleContext {
   findAll(resource: string, namespace: string): readonly KubeObject[];
   /** A random v4 UUID, from the server's source of ids. */
   newUid(): string;
+  /** Adds a warning at once, for what only `prepare` can see. */
+  warn?(text: string): void;
   /** The server's own settings that rules depend on. */
   readonly settings: RuleSettings;
 }

@@ -12,6 +12,7 @@ import type { Event } from "./types.ts";
 export const events = defineKind<Event>({
   gvk: { group: "", version: "v1", kind: "Event" },
   nameRule: pathSegmentName,
+  requiresQualifiedFinalizers: false,
   generation: "none",
   create: { validate: (event, context) => [...validateEvent(event, context), ...(isStrict(context) && event.eventTime ? validateNewStyle(event) : [])] },
   update: {

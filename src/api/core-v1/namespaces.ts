@@ -15,7 +15,10 @@ export const namespaces = defineKind<Namespace>({
   gvk: { group: "", version: "v1", kind: "Namespace" },
   nameRule: labelName,
   generation: "none",
-  defaults: labelWithName,
+  defaults: (namespace) => {
+    labelWithName(namespace);
+    (namespace.status ??= {}).phase ||= "Active";
+  },
   create: {
     prepare: (namespace) => {
       labelWithName(namespace);
@@ -23,7 +26,7 @@ export const namespaces = defineKind<Namespace>({
       if (!(spec.finalizers ?? []).includes(contentFinalizer)) spec.finalizers = [...(spec.finalizers ?? []), contentFinalizer];
       namespace.status = { phase: "Active" };
     },
-    validate: validateFinalizers,
+    validate: (namespace) => validateFinalizers(namespace, () => finalizersPath),
   },
   update: { prepare: (namespace, old) => restoreMembers(namespace, old, "spec", "status"), resetFields: ["spec.finalizers", "status"] },
   status: {
@@ -31,7 +34,7 @@ export const namespaces = defineKind<Namespace>({
     validate: validatePhase,
     resetFields: ["spec"],
   },
-  subresources: { finalize: { prepare: (namespace, old) => restoreMembers(namespace, old, "status"), validate: validateFinalizers, resetFields: ["status"] } },
+  subresources: { finalize: { prepare: (namespace, old) => restoreMembers(namespace, old, "status"), validate: (namespace) => validateFinalizers(namespace, (index) => finalizersPath.index(index)), resetFields: ["status"] } },
   delete: { answer: "object" },
   selectableFields: ({ status = {} }) => ({ "status.phase": status.phase ?? "" }),
 });
@@ -41,11 +44,13 @@ function labelWithName({ metadata }: Namespace): void {
   if (metadata.name) (metadata.labels ??= {})[nameLabel] = metadata.name;
 }
 
-function validateFinalizers({ spec = {} }: Namespace): FieldError[] {
-  const path = FieldPath.root("spec", "finalizers");
+const finalizersPath = FieldPath.root("spec", "finalizers");
+
+/** On creation paths leave out the index, as upstream's do. */
+function validateFinalizers({ spec = {} }: Namespace, pathOf: (index: number) => FieldPath): FieldError[] {
   return (spec.finalizers ?? []).flatMap((name, index) => {
-    const [unknown] = validateFinalizerNames([name], path);
-    return [...invalidEach(path.index(index), name, isQualifiedName(name)), ...(unknown === undefined ? [] : [{ ...unknown, field: path.index(index).toString() }])];
+    const path = pathOf(index);
+    return [...invalidEach(path, name, isQualifiedName(name)), ...validateFinalizerNames([name], path).map((error) => ({ ...error, field: path.toString() }))];
   });
 }
 

@@ -33,7 +33,14 @@ export const nodes = defineKind<Node>({
     warnings: nodeWarnings,
     resetFields: ["status"],
   },
-  status: { prepare: (node, old) => restoreMembers(node, old, "spec"), validate: validateNodeUpdate, resetFields: ["spec"] },
+  status: {
+    prepare: (node, old, context) => {
+      restoreMembers(node, old, "spec");
+      dropDisabledFields(node, context);
+    },
+    validate: validateNodeUpdate,
+    resetFields: ["spec"],
+  },
   selectableFields: ({ spec: { unschedulable = false } = {} }) => ({ "spec.unschedulable": String(unschedulable) }),
 });
 
@@ -55,11 +62,11 @@ function dropDisabledFields({ spec: nodeSpec, status: nodeStatus }: Node, contex
 }
 
 function validateNode(node: Node): FieldError[] {
-  return [...validateAnnotations(node), ...validateTaints(node.spec?.taints ?? [], metadata.child("taints")), ...validateAmounts(node), ...validatePodCidrs(node)];
+  return [...validateAnnotations(node), ...validateTaints(node.spec?.taints ?? [], metadata.child("taints")), ...validateAmounts(node), ...validatePodCidrs(node), ...validateDeclaredFeatures(node)];
 }
 
 function validateNodeUpdate(node: Node, old: Node): FieldError[] {
-  const errors = [...validateAnnotations(node), ...validateAmounts(node), ...validateAddresses(node)];
+  const errors = [...validateAnnotations(node), ...validateAmounts(node), ...validateAddresses(node), ...validateDeclaredFeatures(node)];
   const cidrs = node.spec?.podCIDRs ?? [];
   const before = old.spec?.podCIDRs ?? [];
   const text = 'node updates may not change podCIDR except from "" to valid';
@@ -131,6 +138,17 @@ function validateAddresses({ status: nodeStatus = {} }: Node): FieldError[] {
     const isRepeated = seen.has(identity);
     seen.add(identity);
     return isRepeated ? [duplicate(status.child("addresses").index(index), internalForm("api.core.v1.NodeAddress", address))] : [];
+  });
+}
+
+/** A sorted set of names. */
+function validateDeclaredFeatures({ status: nodeStatus = {} }: Node): FieldError[] {
+  const features = nodeStatus.declaredFeatures ?? [];
+  return features.flatMap((feature, index) => {
+    const before = features[index - 1];
+    const at = status.child("declaredFeatures").index(index);
+    if (before === undefined || before < feature) return [];
+    return [before === feature ? duplicate(at, feature) : invalid(at, feature, "list must be sorted alphabetically")];
   });
 }
 

@@ -1,86 +1,137 @@
-/** Differences of two values as the unified diff of their indented JSON, without the file header, as refusals of a change show them. */
+/**
+ * Differences of two values as the unified diff of their indented JSON, without a file header, as refusals of a change show them. The
+ * lines that count as common are those of Python's difflib (and its Go likeness): the longest run of equal lines, then the same to its
+ * left and right, where lines that are very frequent do not start a run.
+ */
 import type { JsonValue } from "../../apimachinery/json.ts";
-
-const contextLines = 3;
 
 /** Empty when both print alike. */
 export function jsonDiff(left: JsonValue, right: JsonValue): string {
   const before = JSON.stringify(left, null, 1).split("\n");
   const after = JSON.stringify(right, null, 1).split("\n");
-  return hunksOf(editsOf(before, after)).map(hunkText).join("");
+  return hunksOf(editsOf(before, after)).map((hunk) => hunkText(hunk, before, after)).join("");
 }
 
+const contextLines = 3;
+/** From this many lines on, lines that are more frequent than one in a hundred do not start a run. */
+const manyLines = 200;
+
+/** Lines `[left, leftEnd)` of the old text stand against `[right, rightEnd)` of the new one. */
 interface Edit {
-  readonly sign: " " | "-" | "+";
-  readonly text: string;
-  /** Line numbers, from 0, in both texts at this edit. */
+  readonly isEqual: boolean;
+  readonly left: number;
+  readonly leftEnd: number;
+  readonly right: number;
+  readonly rightEnd: number;
+}
+
+interface Run {
   readonly left: number;
   readonly right: number;
+  readonly length: number;
 }
 
-/** Shortest edit script by longest common subsequence, over what is left after the common ends are cut off. */
 function editsOf(before: readonly string[], after: readonly string[]): Edit[] {
-  let head = 0;
-  while (head < before.length && head < after.length && before[head] === after[head]) head++;
-  let tail = 0;
-  while (tail < before.length - head && tail < after.length - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
   const edits: Edit[] = [];
   let left = 0;
   let right = 0;
-  const keep = () => edits.push({ sign: " ", text: before[left]!, left: left++, right: right++ });
-  const remove = () => edits.push({ sign: "-", text: before[left]!, left: left++, right });
-  const add = () => edits.push({ sign: "+", text: after[right]!, left, right: right++ });
-  while (left < head) keep();
-  const common = commonLengths(before.slice(head, before.length - tail), after.slice(head, after.length - tail));
-  while (left < before.length - tail || right < after.length - tail) {
-    const rest = common[left - head]!;
-    if (left < before.length - tail && right < after.length - tail && before[left] === after[right]) keep();
-    else if (left < before.length - tail && (right >= after.length - tail || common[left - head + 1]![right - head]! >= rest[right - head + 1]!)) remove();
-    else add();
+  for (const run of [...commonRuns(before, after), { left: before.length, right: after.length, length: 0 }]) {
+    if (left < run.left || right < run.right) edits.push({ isEqual: false, left, leftEnd: run.left, right, rightEnd: run.right });
+    left = run.left + run.length;
+    right = run.right + run.length;
+    if (run.length > 0) edits.push({ isEqual: true, left: run.left, leftEnd: left, right: run.right, rightEnd: right });
   }
-  while (left < before.length) keep();
-  return removalsFirst(edits);
+  return edits;
 }
 
-/** `lengths[i][j]`: length of the longest common subsequence of the texts from i and from j on. */
-function commonLengths(before: readonly string[], after: readonly string[]): number[][] {
-  const lengths = Array.from({ length: before.length + 1 }, () => new Array<number>(after.length + 1).fill(0));
-  for (let i = before.length - 1; i >= 0; i--) {
-    for (let j = after.length - 1; j >= 0; j--) {
-      lengths[i]![j] = before[i] === after[j] ? lengths[i + 1]![j + 1]! + 1 : Math.max(lengths[i + 1]![j]!, lengths[i]![j + 1]!);
-    }
+/** Runs of common lines in order; runs that touch are one. */
+function commonRuns(before: readonly string[], after: readonly string[]): Run[] {
+  const places = placesOf(after);
+  const found: Run[] = [];
+  const pending = [{ left: 0, leftEnd: before.length, right: 0, rightEnd: after.length }];
+  for (let area = pending.pop(); area !== undefined; area = pending.pop()) {
+    const run = longestRun(before, after, places, area);
+    if (run.length === 0) continue;
+    found.push(run);
+    pending.push({ left: area.left, leftEnd: run.left, right: area.right, rightEnd: run.right });
+    pending.push({ left: run.left + run.length, leftEnd: area.leftEnd, right: run.right + run.length, rightEnd: area.rightEnd });
   }
-  return lengths;
+  found.sort((a, b) => a.left - b.left);
+  return found.reduce<Run[]>((merged, run) => {
+    const last = merged.at(-1);
+    if (last !== undefined && last.left + last.length === run.left && last.right + last.length === run.right) merged[merged.length - 1] = { ...last, length: last.length + run.length };
+    else merged.push(run);
+    return merged;
+  }, []);
 }
 
-/** Within a run of changes removed lines stand before added ones. */
-function removalsFirst(edits: readonly Edit[]): Edit[] {
-  const ordered: Edit[] = [];
-  for (let start = 0; start < edits.length; ) {
-    let end = start;
-    while (end < edits.length && (edits[end]!.sign === " ") === (edits[start]!.sign === " ")) end++;
-    const run = edits.slice(start, end);
-    ordered.push(...run.filter(({ sign }) => sign !== "+"), ...run.filter(({ sign }) => sign === "+"));
-    start = end;
-  }
-  return ordered;
-}
-
-function hunksOf(edits: readonly Edit[]): Edit[][] {
-  const hunks: Edit[][] = [];
-  let end = -1;
-  edits.forEach(({ sign }, index) => {
-    if (sign === " ") return;
-    const first = Math.max(0, index - contextLines);
-    if (hunks.length > 0 && first <= end) hunks.at(-1)!.push(...edits.slice(end, Math.min(edits.length, index + contextLines + 1)));
-    else hunks.push(edits.slice(first, index + contextLines + 1));
-    end = Math.min(edits.length, index + contextLines + 1);
+function placesOf(lines: readonly string[]): Map<string, number[]> {
+  const places = new Map<string, number[]>();
+  lines.forEach((line, index) => {
+    const list = places.get(line);
+    if (list === undefined) places.set(line, [index]);
+    else list.push(index);
   });
-  return hunks;
+  if (lines.length < manyLines) return places;
+  const most = Math.floor(lines.length / 100) + 1;
+  for (const [line, list] of places) if (list.length > most) places.delete(line);
+  return places;
 }
 
-function hunkText(hunk: readonly Edit[]): string {
-  const count = (sign: string) => hunk.filter((edit) => edit.sign !== sign).length;
-  const first = hunk[0]!;
-  return `@@ -${first.left + 1},${count("+")} +${first.right + 1},${count("-")} @@\n${hunk.map(({ sign, text }) => `${sign}${text}\n`).join("")}`;
+/** The longest run within an area, the first of equals, made longer by frequent lines beside it. */
+function longestRun(before: readonly string[], after: readonly string[], places: ReadonlyMap<string, readonly number[]>, area: Omit<Edit, "isEqual">): Run {
+  let best: Run = { left: area.left, right: area.right, length: 0 };
+  let lengths = new Map<number, number>();
+  for (let index = area.left; index < area.leftEnd; index++) {
+    const next = new Map<number, number>();
+    for (const place of places.get(before[index]!) ?? []) {
+      if (place < area.right) continue;
+      if (place >= area.rightEnd) break;
+      const length = (lengths.get(place - 1) ?? 0) + 1;
+      next.set(place, length);
+      if (length > best.length) best = { left: index - length + 1, right: place - length + 1, length };
+    }
+    lengths = next;
+  }
+  let { left, right, length } = best;
+  while (left > area.left && right > area.right && before[left - 1] === after[right - 1]) [left, right, length] = [left - 1, right - 1, length + 1];
+  while (left + length < area.leftEnd && right + length < area.rightEnd && before[left + length] === after[right + length]) length++;
+  return { left, right, length };
+}
+
+/** Changes with the lines around them; what is further apart than twice the context falls into another hunk. */
+function hunksOf(edits: readonly Edit[]): Edit[][] {
+  if (!edits.some(({ isEqual }) => !isEqual)) return [];
+  const hunks: Edit[][] = [];
+  let hunk: Edit[] = [];
+  edits.forEach((edit, index) => {
+    const head = { ...edit, leftEnd: Math.min(edit.leftEnd, edit.left + contextLines), rightEnd: Math.min(edit.rightEnd, edit.right + contextLines) };
+    const tail = { ...edit, left: Math.max(edit.left, edit.leftEnd - contextLines), right: Math.max(edit.right, edit.rightEnd - contextLines) };
+    if (!edit.isEqual) hunk.push(edit);
+    else if (index === 0) hunk.push(tail);
+    else if (index === edits.length - 1) hunk.push(head);
+    else if (edit.leftEnd - edit.left <= 2 * contextLines) hunk.push(edit);
+    else {
+      hunks.push([...hunk, head]);
+      hunk = [tail];
+    }
+  });
+  return [...hunks, hunk];
+}
+
+function hunkText(hunk: readonly Edit[], before: readonly string[], after: readonly string[]): string {
+  const lines = hunk.flatMap(({ isEqual, left, leftEnd, right, rightEnd }) => {
+    const old = before.slice(left, leftEnd);
+    if (isEqual) return old.map((line) => ` ${line}\n`);
+    return [...old.map((line) => `-${line}\n`), ...after.slice(right, rightEnd).map((line) => `+${line}\n`)];
+  });
+  const [first, last] = [hunk[0]!, hunk.at(-1)!];
+  return `@@ -${rangeText(first.left, last.leftEnd)} +${rangeText(first.right, last.rightEnd)} @@\n${lines.join("")}`;
+}
+
+/** First line, from 1, and how many; a single line without its count. */
+function rangeText(start: number, end: number): string {
+  const length = end - start;
+  if (length === 1) return String(start + 1);
+  return `${length === 0 ? start : start + 1},${length}`;
 }

@@ -1,8 +1,9 @@
 /** Annotations of pods that mean something to Kubernetes, some of them older than the fields that replaced them. */
 import { forbidden, invalid } from "../../../apimachinery/field-error.ts";
 import type { FieldError } from "../../../apimachinery/field-error.ts";
-import type { FieldPath } from "../../../apimachinery/field-path.ts";
+import { FieldPath } from "../../../apimachinery/field-path.ts";
 import type { ObjectMeta } from "../../../apimachinery/object.ts";
+import { isSame } from "../../update-rules.ts";
 import type { AppArmorProfile, Pod, PodSpec, SeccompProfile } from "../types.ts";
 import { containersWithPaths } from "./operating-system.ts";
 import { validateDescendingPath } from "./paths.ts";
@@ -50,7 +51,7 @@ export function validateAnnotationsMatchFields({ annotations = {} }: ObjectMeta,
     if (told === undefined || profile === undefined) continue;
     const at = path.child("securityContext", "appArmorProfile");
     if (told.type !== profile.type) errors.push(forbidden(at.child("type"), "apparmor type in annotation and field must match"));
-    else if ((told.localhostProfile ?? "") !== (profile.localhostProfile ?? "")) errors.push(forbidden(at.child("localhostProfile"), "apparmor profile in annotation and field must match"));
+    else if (told.type === "Localhost" && (told.localhostProfile ?? "") !== (profile.localhostProfile ?? "")) errors.push(forbidden(at.child("localhostProfile"), "apparmor profile in annotation and field must match"));
   }
   return errors;
 }
@@ -68,22 +69,29 @@ export function validateAnnotationUpdate(pod: Pod, old: Pod, path: FieldPath): F
   return errors;
 }
 
-/** Keeps annotations and fields for AppArmor alike in a pod that is to be made; a text says what was deprecated. */
-export function mirrorAppArmor(pod: Pod, specPath: FieldPath): void {
-  const annotations = pod.metadata.annotations ?? {};
+const appArmorDeprecation = 'deprecated since v1.30; use the "appArmorProfile" field instead';
+
+/** Warning about the annotation of a container; `path`: of the annotations. */
+export function appArmorWarning(container: string, path: FieldPath): string {
+  return `${path.key(appArmorPrefix + container)}: ${appArmorDeprecation}`;
+}
+
+/** Keeps annotations and fields for AppArmor alike in a pod that is to be made, and warns of annotations that stand alone. */
+export function mirrorAppArmor(pod: Pod, warn: (text: string) => void): void {
   if (pod.spec?.os?.name === "windows") return;
-  for (const { container } of containersWithPaths(pod.spec ?? {}, specPath)) {
+  const podProfile = pod.spec?.securityContext?.appArmorProfile;
+  for (const { container } of containersWithPaths(pod.spec ?? {}, FieldPath.root("spec"))) {
     const key = appArmorPrefix + container.name;
+    const annotation = pod.metadata.annotations?.[key];
     const field = container.securityContext?.appArmorProfile;
-    const profile = field ?? pod.spec?.securityContext?.appArmorProfile;
-    if (annotations[key] === undefined && profile !== undefined) {
-      const text = appArmorText(profile);
+    if (annotation === undefined) {
+      const profile = field ?? podProfile;
+      const text = profile === undefined ? "" : appArmorText(profile);
       if (text !== "") (pod.metadata.annotations ??= {})[key] = text;
-    } else if (annotations[key] !== undefined && field === undefined) {
-      const told = appArmorProfileOf(annotations[key]);
-      if (told === undefined) continue;
-      container.securityContext ??= {};
-      container.securityContext.appArmorProfile = told;
+    } else if (field === undefined) {
+      warn(appArmorWarning(container.name, FieldPath.root("metadata", "annotations")));
+      const told = appArmorProfileOf(annotation);
+      if (told !== undefined && !isSame(told, podProfile)) (container.securityContext ??= {}).appArmorProfile = told;
     }
   }
 }

@@ -1,6 +1,6 @@
 /** Fields of pod specs behind feature gates: dropped while the gate is off, unless the stored object has them already. */
 import type { RuleContext } from "../../strategy.ts";
-import type { KeyToPath, PodSpec } from "../types.ts";
+import type { Container, KeyToPath, PodSpec } from "../types.ts";
 import { containersWithPaths } from "./operating-system.ts";
 import { FieldPath } from "../../../apimachinery/field-path.ts";
 
@@ -22,8 +22,15 @@ const gated: readonly (readonly [gate: string, places: Places])[] = [
 export function dropDisabledFields(spec: PodSpec, old: PodSpec | undefined, context: Pick<RuleContext, "isEnabled">): void {
   for (const [gate, places] of gated) {
     if (context.isEnabled(gate) || (old !== undefined && places(old).some(isUsed))) continue;
+    const signalling = containersOf(spec).filter(({ lifecycle }) => lifecycle?.stopSignal !== undefined);
     for (const [holder, field] of places(spec)) if (holder !== undefined) delete (holder as Holder)[field];
+    if (gate === "ContainerStopSignals") dropEmptied(signalling);
   }
+}
+
+/** A lifecycle that held nothing but a signal goes with it. */
+function dropEmptied(containers: readonly Container[]): void {
+  for (const container of containers) if (Object.keys(container.lifecycle ?? {}).length === 0) delete container.lifecycle;
 }
 
 function isUsed([holder, field]: readonly [object | undefined, string]): boolean {

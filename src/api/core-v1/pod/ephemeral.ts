@@ -8,6 +8,7 @@ import type { EphemeralContainer, Pod } from "../types.ts";
 import { mirrorAnnotation } from "./annotations.ts";
 import { validateContainer, validateImages } from "./containers.ts";
 import type { ContainerRules } from "./containers.ts";
+import { wholeObject } from "./resize.ts";
 
 const text = "cannot be set for an Ephemeral Container";
 /** In the order of the type; all others are allowed. */
@@ -34,7 +35,7 @@ export function validateEphemeralContainers(rules: ContainerRules, path: FieldPa
 
 /** What changes of the list are refused. */
 export function validateEphemeralUpdate(pod: Pod, old: Pod): FieldError[] {
-  if (old.metadata.annotations?.[mirrorAnnotation] !== undefined) return [forbidden(FieldPath.root(), "static pods do not support ephemeral containers")];
+  if (old.metadata.annotations?.[mirrorAnnotation] !== undefined) return [forbidden(wholeObject, "static pods do not support ephemeral containers")];
   const path = FieldPath.root("spec", "ephemeralContainers");
   const type = "api.core.v1.EphemeralContainer";
   return (old.spec?.ephemeralContainers ?? []).flatMap((before) => {

@@ -1,5 +1,4 @@
 /** What the server decides about a pod before it is stored. */
-import { FieldPath } from "../../../apimachinery/field-path.ts";
 import { formatTime } from "../../../apimachinery/time.ts";
 import type { LabelSelector } from "../../meta-v1/types.ts";
 import type { RuleContext } from "../../strategy.ts";
@@ -25,7 +24,7 @@ export function prepareNewPod(pod: Pod, context: RuleContext): void {
     ];
   }
   mergeLabelKeys(spec, pod.metadata.labels ?? {}, context);
-  mirrorAppArmor(pod, FieldPath.root("spec"));
+  mirrorAppArmor(pod, (text) => context.warn?.(text));
 }
 
 /** The main path leaves status as it is. */

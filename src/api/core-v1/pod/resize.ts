@@ -10,33 +10,44 @@ import { mirrorAnnotation } from "./annotations.ts";
 import { keep } from "./prepare.ts";
 import { qosClassOf } from "./qos.ts";
 
+/** The path of the object itself, as upstream prints it. */
+export const wholeObject = FieldPath.root("[]");
 const specPath = FieldPath.root("spec");
 
-/** Turns `pod` into `old` with the resources, and resize policies, that it asks for. */
+/** Turns `pod` into `old` with the resources, and resize policies, that it asks for. Containers that come or go stay so, to be refused. */
 export function keepOnlyResize(pod: Pod, old: Pod): void {
   const asked = pod.spec ?? {};
   const spec: PodSpec = deepCopy(old.spec ?? {});
   for (const field of ["containers", "initContainers"] as const) {
-    for (const container of spec[field] ?? []) {
-      const wanted = (asked[field] ?? []).find(({ name }: Container) => name === container.name);
-      if (wanted === undefined) continue;
-      keep(container, "resources", wanted.resources);
-      keep(container, "resizePolicy", wanted.resizePolicy);
-    }
+    if (haveSameNames(asked[field], spec[field])) (spec[field] ?? []).forEach((container, index) => takeResources(container, asked[field]![index]!));
+    else keep(spec, field, asked[field]);
   }
   if (asked.resources !== undefined) spec.resources = asked.resources;
-  const { resourceVersion } = pod.metadata;
-  pod.metadata = { ...deepCopy(old.metadata), ...(resourceVersion !== undefined && { resourceVersion }), ...(pod.metadata.managedFields !== undefined && { managedFields: pod.metadata.managedFields }) };
+  const { resourceVersion, managedFields } = pod.metadata;
+  pod.metadata = { ...deepCopy(old.metadata), ...(resourceVersion !== undefined && { resourceVersion }), ...(managedFields !== undefined && { managedFields }) };
   pod.spec = spec;
   keep(pod, "status", old.status);
 }
 
+function haveSameNames(left: readonly Container[] | undefined, right: readonly Container[] | undefined): boolean {
+  const names = (list: readonly Container[] | undefined) => JSON.stringify((list ?? []).map(({ name }) => name));
+  return names(left) === names(right);
+}
+
+function takeResources(container: Container, asked: Container): void {
+  keep(container, "resources", asked.resources);
+  keep(container, "resizePolicy", asked.resizePolicy);
+}
+
 export function validateResize(pod: Pod, old: Pod): FieldError[] {
-  if (old.metadata.annotations?.[mirrorAnnotation] !== undefined) return [forbidden(FieldPath.root(), "static pods cannot be resized")];
+  if (old.metadata.annotations?.[mirrorAnnotation] !== undefined) return [forbidden(wholeObject, "static pods cannot be resized")];
   const spec = pod.spec ?? {};
   const before = old.spec ?? {};
-  if (before.os?.name === "windows") return [forbidden(FieldPath.root(), "windows pods cannot be resized")];
+  if (before.os?.name === "windows") return [forbidden(wholeObject, "windows pods cannot be resized")];
   const errors: FieldError[] = [];
+  for (const field of ["containers", "initContainers"] as const) {
+    if (!haveSameNames(spec[field], before[field])) return [forbidden(specPath.child(field), "containers may not be added or removed on resize")];
+  }
   if (qosClassOf(spec) !== (old.status?.qosClass ?? qosClassOf(before))) errors.push(invalid(specPath, pod.status?.qosClass ?? "", "Pod QOS Class may not change as a result of resizing"));
   for (const field of ["containers", "initContainers"] as const) {
     (spec[field] ?? []).forEach((container, index) => {

@@ -25,7 +25,8 @@ const specPath = FieldPath.root("spec");
 export const pods = defineKind<Pod>({
   gvk: { group: "", version: "v1", kind: "Pod" },
   nameRule: subdomainName,
-  generation: (pod, old) => !isSemanticallyEqual("api.core.v1.PodSpec", pod.spec ?? {}, old.spec ?? {}),
+  // Only a binding sets the node's name, and that is no new generation.
+  generation: (pod, old) => !isSemanticallyEqual("api.core.v1.PodSpec", { ...pod.spec, nodeName: old.spec?.nodeName ?? "" }, { ...old.spec, nodeName: old.spec?.nodeName ?? "" }),
   defaults: applyPodDefaults,
   create: {
     prepare: prepareNewPod,
@@ -41,6 +42,7 @@ export const pods = defineKind<Pod>({
   status: {
     prepare: (pod, old) => {
       pod.spec = deepCopy(old.spec ?? {});
+      if (old.status?.qosClass !== undefined) (pod.status ??= {}).qosClass ||= old.status.qosClass;
       keep(pod.metadata, "deletionTimestamp", old.metadata.deletionTimestamp);
       keep(pod.metadata, "ownerReferences", old.metadata.ownerReferences);
     },
@@ -48,6 +50,8 @@ export const pods = defineKind<Pod>({
     resetFields: ["spec", "metadata.deletionTimestamp", "metadata.ownerReferences"],
   },
   subresources: {
+    // What a binding may change was decided where it was made.
+    binding: {},
     ephemeralcontainers: {
       prepare: (pod, old) => {
         const { ephemeralContainers } = pod.spec ?? {};
@@ -61,7 +65,10 @@ export const pods = defineKind<Pod>({
     },
     resize: {
       prepare: keepOnlyResize,
-      validate: (pod, old, context) => [...validatePod(pod, context), ...validateResize(pod, old)],
+      validate: (pod, old, context) => {
+        const errors = validatePod(pod, context);
+        return errors.length > 0 ? errors : validateResize(pod, old);
+      },
       warnings: podWarnings,
       resetFields: ["metadata", "status"],
     },

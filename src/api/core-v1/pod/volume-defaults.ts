@@ -13,7 +13,6 @@ export function applyVolumeDefaults(volume: Volume): void {
   for (const file of volume.downwardAPI?.items ?? []) applyFileDefaults(file);
   for (const source of volume.projected?.sources ?? []) {
     if (source.serviceAccountToken !== undefined) source.serviceAccountToken.expirationSeconds ??= 3600;
-    if (source.podCertificate !== undefined) source.podCertificate.maxExpirationSeconds ??= 86400;
     for (const file of source.downwardAPI?.items ?? []) applyFileDefaults(file);
   }
   applyBlockDefaults(volume);

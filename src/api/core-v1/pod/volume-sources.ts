@@ -181,8 +181,11 @@ const forbiddenMetaFields = ["name", "generateName", "namespace", "selfLink", "u
 function validateTemplateMeta(metadata: ObjectMeta, path: FieldPath): FieldError[] {
   const errors = [...validateAnnotations(metadata.annotations, path.child("annotations")), ...validateLabels(metadata.labels, path.child("labels"))];
   const set = metadata as Readonly<Record<string, unknown>>;
-  return [...errors, ...forbiddenMetaFields.filter((field) => !isMissing(set[field]) && set[field] !== null && set[field] !== 0).map((field) => forbidden(path.child(field), "cannot be set"))];
+  return [...errors, ...forbiddenMetaFields.filter((field) => isSet(set[field])).map((field) => forbidden(path.child(field), "cannot be set"))];
 }
+
+/** An empty list is a value here, as it is in Go. */
+const isSet = (value: unknown) => value !== undefined && value !== null && value !== "" && value !== 0;
 
 export function validateImage({ reference, pullPolicy }: core.ImageVolumeSource, isPod: boolean, path: FieldPath): FieldError[] {
   return [...(isPod && !reference ? [required(path.child("reference"))] : []), ...validatePullPolicy(pullPolicy, path.child("pullPolicy"))];

@@ -8,13 +8,12 @@ import { nodeSelectorTermWarnings } from "../node-selector.ts";
 import { isWhole } from "../resource-names.ts";
 import type { ResourceList } from "../resource-names.ts";
 import type { Container, ContainerPort, Pod, PodAffinityTerm, PodSpec, PodTemplateSpec } from "../types.ts";
-import { appArmorPrefix } from "./annotations.ts";
+import { appArmorPrefix, appArmorWarning } from "./annotations.ts";
 import { containersWithPaths } from "./operating-system.ts";
 import { volumeWarnings } from "./volume-warnings.ts";
 
 export function podWarnings(pod: Pod): string[] {
-  const root = FieldPath.root();
-  return [...specWarnings(pod.spec ?? {}, pod.metadata, root), ...appArmorWarnings(pod.spec ?? {}, pod.metadata, root)];
+  return specWarnings(pod.spec ?? {}, pod.metadata, FieldPath.root());
 }
 
 /** `path`: of the template. */
@@ -177,17 +176,6 @@ function termWarnings(term: PodAffinityTerm | undefined, path: FieldPath): strin
   return term?.labelSelector === undefined ? [`${path.child("labelSelector")}: a null labelSelector results in matching no pod`] : [];
 }
 
-const appArmorText = 'deprecated since v1.30; use the "appArmorProfile" field instead';
-
 function templateAppArmorWarnings({ name, securityContext }: Container, { annotations = {} }: ObjectMeta, path: FieldPath): string[] {
-  const key = appArmorPrefix + name;
-  return annotations[key] === undefined || securityContext?.appArmorProfile !== undefined ? [] : [`${path.child("metadata", "annotations").key(key)}: ${appArmorText}`];
-}
-
-/** In pods the annotation is copied into a field, so that the field does not tell which came from the client. */
-function appArmorWarnings(spec: PodSpec, { annotations = {} }: ObjectMeta, path: FieldPath): string[] {
-  return containersWithPaths(spec, path).flatMap(({ container }) => {
-    const key = appArmorPrefix + container.name;
-    return annotations[key] === undefined ? [] : [`${path.child("metadata", "annotations").key(key)}: ${appArmorText}`];
-  });
+  return annotations[appArmorPrefix + name] === undefined || securityContext?.appArmorProfile !== undefined ? [] : [appArmorWarning(name, path.child("metadata", "annotations"))];
 }

@@ -40,7 +40,8 @@ export function settleFamilies(service: Service, old: Service | undefined, clust
 }
 
 /** What the fields say by themselves and about each other. */
-export function validateFamilyFields({ spec: { clusterIP = "", clusterIPs = [], ipFamilies = [], ipFamilyPolicy, type } = {} }: Service, old?: Service): FieldError[] {
+export function validateFamilyFields(service: Service, old?: Service): FieldError[] {
+  const { clusterIP = "", clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = service.spec ?? {};
   const path = spec.child("clusterIPs");
   const errors: FieldError[] = [];
   if (clusterIP !== "") {
@@ -60,7 +61,7 @@ export function validateFamilyFields({ spec: { clusterIP = "", clusterIPs = [], 
   if (clusterIPs.length > maxAddresses) errors.push(invalid(path, clusterIPs, "may only hold up to 2 values"));
   if (!areValid) return errors;
   if (clusterIPs.length > 1 && new Set(clusterIPs.map(ipFamilyOf)).size < 2) errors.push(invalid(path, clusterIPs, "may specify no more than one IP for each IP family"));
-  if (clusterIP === "None" || type === "ExternalName") return errors;
+  if (isHeadless(service)) return errors;
   ipFamilies.slice(0, clusterIPs.length).forEach((family, index) => {
     const address = clusterIPs[index]!;
     if (families.includes(family) && ipFamilyOf(address) !== family) errors.push(invalid(path.index(index), address, `expected an ${family} value as indicated by \`ipFamilies[${index}]\``));

@@ -3,7 +3,7 @@ import { forbidden, invalid } from "../../../apimachinery/field-error.ts";
 import type { FieldError } from "../../../apimachinery/field-error.ts";
 import { FieldPath } from "../../../apimachinery/field-path.ts";
 import type { Service } from "../types.ts";
-import { isHeadless, needsHealthCheckPort } from "./needs.ts";
+import { isHeadless, needsClusterIp, needsHealthCheckPort } from "./needs.ts";
 
 const path = FieldPath.root("spec");
 
@@ -11,8 +11,7 @@ export function validateServiceChange(service: Service, old: Service): FieldErro
   const { spec = {} } = service;
   const { spec: before = {} } = old;
   const errors: FieldError[] = [];
-  const isExternal = spec.type === "ExternalName" || before.type === "ExternalName";
-  if (!isExternal) {
+  if (needsClusterIp(service) && needsClusterIp(old)) {
     if (!(isHeadless(service) && isHeadless(old))) errors.push(...validatePair(service, old, "clusterIPs", "clusterIP"));
     if (isHeadless(service) === isHeadless(old)) errors.push(...validatePair(service, old, "ipFamilies", "ipFamily"));
   }

@@ -10,7 +10,7 @@ import { validateLabels } from "../../meta/labels.ts";
 import { protocols } from "../pod/ports.ts";
 import type { Service, ServicePort, ServiceSpec } from "../types.ts";
 import { validateFamilyFields } from "./families.ts";
-import { isExternallyAccessible, isHeadless, needsClusterIp, needsHealthCheckPort } from "./needs.ts";
+import { isExternallyAccessible, isHeadless, needsClusterIp, needsHealthCheckPort, needsNodePorts } from "./needs.ts";
 
 const path = FieldPath.root("spec");
 const types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
@@ -29,7 +29,7 @@ export function validateService(service: Service, old?: Service): FieldError[] {
     ...validateFamilyFields(service, old),
     ...validateExternalIps(spec, old),
     ...(!spec.type ? [required(path.child("type"))] : types.includes(spec.type) ? [] : [notSupported(path.child("type"), spec.type, types)]),
-    ...validatePortUse(spec),
+    ...validatePortUse(service),
     ...validateSourceRanges(service),
     ...validateExternalTraffic(service),
     ...validateInternalTraffic(service),
@@ -103,13 +103,14 @@ function validateExternalIps({ externalIPs = [] }: ServiceSpec, old: Service | u
   });
 }
 
-/** Ports are unique by number and protocol, node ports too. */
-function validatePortUse({ type, ports = [] }: ServiceSpec): FieldError[] {
+/** Ports are unique by number and protocol; so are node ports, which the allocator sees to where there are any. */
+function validatePortUse(service: Service): FieldError[] {
+  const { type, ports = [] } = service.spec ?? {};
   const at = (index: number) => path.child("ports").index(index);
   const errors: FieldError[] = [];
   if (type === "ClusterIP") ports.forEach(({ nodePort = 0 }, index) => nodePort !== 0 && errors.push(forbidden(at(index).child("nodePort"), "may not be used when `type` is 'ClusterIP'")));
   const isRepeated = (index: number, field: "port" | "nodePort") => ports.findIndex((other) => other.protocol === ports[index]!.protocol && (other[field] ?? 0) === (ports[index]![field] ?? 0)) < index;
-  ports.forEach(({ nodePort = 0 }, index) => nodePort !== 0 && isRepeated(index, "nodePort") && errors.push(duplicate(at(index).child("nodePort"), nodePort)));
+  if (!needsNodePorts(service)) ports.forEach(({ nodePort = 0 }, index) => nodePort !== 0 && isRepeated(index, "nodePort") && errors.push(duplicate(at(index).child("nodePort"), nodePort)));
   ports.forEach(({ protocol, port }, index) => isRepeated(index, "port") && errors.push(duplicate(at(index), internalForm("api.core.v1.ServicePort", { protocol, port }))));
   return errors;
 }
