@@ -1,0 +1,59 @@
+/**
+ * Where the forwarder listens. An ordinary user can bind neither a ClusterIP nor ports below 1024, so:
+ * - a Service's address is the loopback address 127.X.c.d, where c.d are the last two bytes of its ClusterIP and X (128 to 254) comes
+ *   from the instance: 10.0.3.7 is 127.X.3.7;
+ * - a port that may not be bound is served at 8000 more: 80 at 8080, 443 at 8443 (unless the Service has that port itself);
+ * - node ports are served on every address of the machine.
+ * External and load balancer addresses, and IPv6, are left out.
+ */
+import { createHash } from "node:crypto";
+import { parseIp } from "../../apimachinery/net.ts";
+import type { Backend } from "../backends.ts";
+import type { Frontend, Protocol, ServicePlan } from "../plan.ts";
+
+export function listenPlan(plan: ServicePlan, options: ForwarderAddressing): Listen[] {
+  const ports = new Set(plan.frontends.filter(({ kind }) => kind === "clusterIP").map(({ protocol, port }) => `${protocol} ${port}`));
+  return plan.frontends.flatMap((frontend) => {
+    const { protocol, backends, service, affinitySeconds } = frontend;
+    const place = placeOf(frontend, ports, options);
+    if (place === undefined || protocol === "sctp") return [];
+    return [{ service, protocol, ...place, backends, ...(affinitySeconds !== undefined && { affinitySeconds }) }];
+  });
+}
+
+export interface ForwarderAddressing {
+  readonly instanceId: string;
+  /** Ports below may not be bound. */
+  readonly firstBindablePort: number;
+}
+
+export interface Listen {
+  readonly service: string;
+  readonly protocol: Exclude<Protocol, "sctp">;
+  readonly address: string;
+  readonly port: number;
+  readonly backends: readonly Backend[];
+  readonly affinitySeconds?: number;
+}
+
+/** The loopback address that stands for a ClusterIP in runtime `process`; undefined for IPv6. */
+export function serviceLoopbackAddress(clusterAddress: string, instanceId: string): string | undefined {
+  const address = parseIp(clusterAddress, true);
+  if (address?.family !== "IPv4") return undefined;
+  const second = 128 + (createHash("sha256").update(instanceId).digest()[0]! % 127);
+  return `127.${second}.${(address.bits >> 8n) & 0xffn}.${address.bits & 0xffn}`;
+}
+
+/** The port that stands for a Service's port there. */
+export function serviceLoopbackPort(port: number, firstBindablePort: number): number {
+  return port < firstBindablePort ? port + 8000 : port;
+}
+
+function placeOf(frontend: Frontend, ports: ReadonlySet<string>, options: ForwarderAddressing): { address: string; port: number } | undefined {
+  if (frontend.family !== "IPv4") return undefined;
+  if (frontend.kind === "nodePort") return { address: "0.0.0.0", port: frontend.port };
+  const address = serviceLoopbackAddress(frontend.address, options.instanceId);
+  if (frontend.kind !== "clusterIP" || address === undefined) return undefined;
+  const port = serviceLoopbackPort(frontend.port, options.firstBindablePort);
+  return port !== frontend.port && ports.has(`${frontend.protocol} ${port}`) ? undefined : { address, port };
+}

@@ -1,0 +1,7 @@
+/** kube-proxy's job: Services reachable on a node, by nftables or by a forwarder of ours. */
+export { serviceLoopbackAddress, serviceLoopbackPort } from "./forwarder/listen-plan.ts";
+export { planService } from "./plan.ts";
+export type { Frontend, HealthCheck, NodeView, ServicePlan } from "./plan.ts";
+export { createProxy } from "./proxy.ts";
+export type { Proxy, ProxyMode, ProxyOptions } from "./proxy.ts";
+export { resetProxy } from "./reset-proxy.ts";
