@@ -1,10 +1,11 @@
 import { resources } from "../../client/index.ts";
 import { defineController, namespaceKey, ownKey, watch } from "../../operator/index.ts";
 import { planServiceAccounts } from "./plan.ts";
+import type { Controller } from "../../operator/index.ts";
 import type { ServiceAccountSnapshot } from "./plan.ts";
 
 /** Gives every namespace its `default` ServiceAccount. Keys are namespaces. */
-export const serviceAccountController = defineController<ServiceAccountSnapshot>({
+export const serviceAccountController: Controller = defineController<ServiceAccountSnapshot>({
   name: "serviceaccount-controller",
   account: "service-account-controller",
   workers: 1,

@@ -1,0 +1,63 @@
+import { numberFlag } from "./flags.ts";
+import { deploymentController } from "./deployment/controller.ts";
+import { endpointSliceController } from "./endpointslice/controller.ts";
+import { endpointsController } from "./endpoints/controller.ts";
+import { garbageCollectorController } from "./garbage-collector/controller.ts";
+import { namespaceController } from "./namespace/controller.ts";
+import { replicaSetController } from "./replicaset/controller.ts";
+import { replicationControllerController } from "./replicationcontroller/controller.ts";
+import { rootCaController } from "./root-ca/controller.ts";
+import { serviceAccountController } from "./service-account/controller.ts";
+import type { Controller } from "../operator/index.ts";
+import type { ManagerFlags } from "./flags.ts";
+
+/** Every controller there is, in the order in which they start, under the names that `--controllers` takes. */
+export function builtInControllers(options: ControllerOptions): readonly ControllerEntry[] {
+  const { flags, caBundle } = options;
+  const workers = (flag: string, fallback: number) => ({ workers: numberFlag(flags, `concurrent-${flag}-syncs`, fallback) });
+  return [
+    on("endpoints-controller", ["endpoint"], () => endpointsController(workers("endpoint", 5))),
+    on("endpointslice-controller", ["endpointslice"], () =>
+      endpointSliceController({ ...workers("service-endpoint", 5), maxEndpointsPerSlice: numberFlag(flags, "max-endpoints-per-slice", 100) }),
+    ),
+    on("replicationcontroller-controller", ["replicationcontroller"], () => replicationControllerController(workers("rc", 5))),
+    on("namespace-controller", ["namespace"], () => namespaceController(workers("namespace", 10))),
+    on("serviceaccount-controller", ["serviceaccount"], () => serviceAccountController),
+    on("garbage-collector-controller", ["garbagecollector"], () => garbageCollectorController(workers("gc", 20))),
+    on("deployment-controller", ["deployment"], () => deploymentController(workers("deployment", 5))),
+    on("replicaset-controller", ["replicaset"], () => replicaSetController(workers("replicaset", 5))),
+    on("root-ca-certificate-publisher-controller", ["root-ca-cert-publisher"], () => rootCaController({ caBundle })),
+  ];
+}
+
+export interface ControllerEntry {
+  /** Canonical, such as `deployment-controller`. */
+  readonly name: string;
+  /** Older names that `--controllers` takes too. */
+  readonly aliases: readonly string[];
+  /** Whether `*` includes it. */
+  readonly isOnByDefault: boolean;
+  create(): Controller;
+}
+
+export interface ControllerOptions {
+  readonly flags: ManagerFlags;
+  /** PEM of the API server's certificate authority, published to namespaces. */
+  readonly caBundle: string;
+}
+
+/** Which of the entries `--controllers` chooses: `*` for those on by default, `NAME` and `-NAME` for single ones; the first that speaks of one counts. */
+export function selectControllers(entries: readonly ControllerEntry[], selection: readonly string[]): readonly ControllerEntry[] {
+  return entries.filter(({ name, aliases, isOnByDefault }) => {
+    const names = new Set([name, ...aliases]);
+    for (const choice of selection) {
+      if (names.has(choice)) return true;
+      if (choice.startsWith("-") && names.has(choice.slice(1))) return false;
+    }
+    return selection.includes("*") && isOnByDefault;
+  });
+}
+
+function on(name: string, aliases: readonly string[], create: () => Controller): ControllerEntry {
+  return { name, aliases, isOnByDefault: true, create };
+}

@@ -1,0 +1,108 @@
+import { TaskGroup } from "../base/task-group.ts";
+import { Client, EventRecorder, InformerSet, runLeading, userAgent } from "../client/index.ts";
+import { booleanFlag, durationFlag, textFlag } from "./flags.ts";
+import { builtInControllers, selectControllers } from "./registry.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { MetricRegistry } from "../base/metrics.ts";
+import type { Random } from "../base/random.ts";
+import type { Transport, UserInfo } from "../apimachinery/request.ts";
+import type { Controller, ReconcileRecord } from "../operator/index.ts";
+import type { ManagerFlags } from "./flags.ts";
+
+/**
+ * Runs the controllers that are chosen until `signal` aborts and all their work has ended. Each writes as the service account of its own
+ * in kube-system, under the user agent of kube-controller-manager; what they watch is watched once, for all of them together.
+ */
+export async function runControllers(options: ControllerRunOptions): Promise<void> {
+  const { flags, clock, random, log, signal } = options;
+  const shared = clientFor(options, managerUser);
+  const lead = (leading: AbortSignal) => runChosen(options, shared, leading);
+  if (!booleanFlag(flags, "leader-elect", options.identity !== undefined)) return lead(signal);
+  await runLeading(
+    {
+      client: shared,
+      clock,
+      random,
+      log,
+      namespace: textFlag(flags, "leader-elect-resource-namespace", "kube-system"),
+      name: textFlag(flags, "leader-elect-resource-name", "kube-controller-manager"),
+      identity: options.identity ?? "kube-controller-manager",
+      leaseMs: durationFlag(flags, "leader-elect-lease-duration", 15_000),
+    },
+    lead,
+    signal,
+  );
+}
+
+export interface ControllerRunOptions {
+  /** A transport into the API server under this identity. */
+  readonly transportFor: (user: UserInfo) => Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** PEM of the API server's certificate authority. */
+  readonly caBundle: string;
+  /** As kube-controller-manager's, `--controllers` included. */
+  readonly flags: ManagerFlags;
+  /** Overrides `--controllers`: `["*", "-ttl-controller"]`. */
+  readonly selection?: readonly string[];
+  /** Who we are among several managers; with it, one of them leads at a time. */
+  readonly identity?: string;
+  readonly metrics?: MetricRegistry;
+  readonly onReconciled?: (record: ReconcileRecord) => void;
+}
+
+/** As its User-Agent tells it. */
+const build = { component: "kube-controller-manager", version: "v1.37.2", platform: "linux/amd64", commit: "coracle" };
+const managerUser: UserInfo = { username: "system:kube-controller-manager", groups: ["system:authenticated"] };
+
+async function runChosen(options: ControllerRunOptions, shared: Client, signal: AbortSignal): Promise<void> {
+  const { flags, caBundle, log, clock, random } = options;
+  const selection = options.selection ?? (flags.get("controllers") ?? ["*"]).flatMap((value) => value.split(","));
+  const chosen = selectControllers(builtInControllers({ flags, caBundle }), selection);
+  const group = new TaskGroup({ parent: signal, onFailure: (name, error) => log.error("A controller failed", { name, error }) });
+  const informers = new InformerSet({ client: shared, clock, random, log });
+  try {
+    for (const entry of chosen) start(entry.create(), options, informers, group);
+    await group.join();
+    await untilAborted(signal);
+  } finally {
+    await informers.close();
+  }
+}
+
+function start(controller: Controller, options: ControllerRunOptions, informers: InformerSet, group: TaskGroup): void {
+  const { clock, random, log, metrics, onReconciled } = options;
+  const client = clientFor(options, serviceAccountUser(controller.account), controller.account);
+  const events = new EventRecorder({ client, clock, random, log, component: controller.eventSource });
+  const services = {
+    client,
+    informers,
+    events,
+    clock,
+    random,
+    log,
+    ...(metrics !== undefined && { metrics }),
+    ...(onReconciled !== undefined && { onReconciled }),
+  };
+  group.start(controller.name, (signal) => controller.run(services, signal));
+  group.start(`${controller.name} events`, (signal) => events.run(signal));
+}
+
+function clientFor({ transportFor, clock }: ControllerRunOptions, user: UserInfo, account?: string): Client {
+  return new Client({ transport: transportFor(user), clock, userAgent: userAgent({ ...build, ...(account !== undefined && { account }) }) });
+}
+
+function serviceAccountUser(account: string): UserInfo {
+  return {
+    username: `system:serviceaccount:kube-system:${account}`,
+    groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"],
+  };
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
