@@ -18,8 +18,6 @@ export interface RuleContext {
   readonly namespace: string;
   /** Main resource: empty; else `status`, `scale`, `resize`, … */
   readonly subresource: string;
-  /** Group through which a kind of several groups (Event) is spoken to; absent: that of the strategy's kind. */
-  readonly requestGroup?: string;
   readonly isDryRun: boolean;
   /** Whether a feature gate is on. */
   isEnabled(gate: string): boolean;
@@ -74,6 +72,10 @@ export interface DeleteRules<T> {
   defaultPropagation?: "background" | "orphan";
   /** Refuses or warns before a deletion; warnings are returned. */
   check?(object: T, context: RuleContext): { readonly errors?: readonly FieldError[]; readonly warnings?: readonly string[] };
+  /** Whether the object stays although its `metadata.finalizers` are empty (namespaces: `spec.finalizers`). */
+  holds?(object: T): boolean;
+  /** Further changes when a deletion begins, such as the phase Terminating. */
+  mark?(object: T): void;
   /** Events ignore the propagation policy and are deleted at once. */
   readonly ignoresPropagation?: boolean;
 }

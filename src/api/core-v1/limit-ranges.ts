@@ -3,7 +3,7 @@ import { duplicate, forbidden, invalid, invalidEach, required } from "../../apim
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { isQualifiedName, subdomainName } from "../../apimachinery/names.ts";
-import { compareQuantities, quantityValue } from "../../apimachinery/quantity.ts";
+import { compareQuantities, quantityMilli } from "../../apimachinery/quantity.ts";
 import { defineKind } from "../strategy.ts";
 import { isOvercommitAllowed, quantityText, roundResourceList, validateContainerResourceName, validateResourceName } from "./resource-names.ts";
 import type { ResourceList } from "./resource-names.ts";
@@ -35,12 +35,15 @@ function applyItemDefaults(item: LimitRangeItem): void {
   if (Object.keys(requests).length > 0) item.defaultRequest = requests;
 }
 
+const standardTypes = ["Container", "PersistentVolumeClaim", "Pod"];
+
 function validateLimitRange({ spec = {} }: LimitRange): FieldError[] {
   const types = new Set<string>();
   return (spec.limits ?? []).flatMap((item, index) => {
     const at = FieldPath.root("spec", "limits").index(index);
     const { type = "" } = item;
     const errors = invalidEach(at.child("type"), type, isQualifiedName(type));
+    if (errors.length === 0 && !type.includes("/") && !standardTypes.includes(type)) errors.push(invalid(at.child("type"), type, "must be a standard limit type or fully qualified"));
     if (types.has(type)) errors.push(duplicate(at.child("type"), type));
     types.add(type);
     return [...errors, ...validateNames(item, at), ...validateAmounts(item, at)];
@@ -82,8 +85,8 @@ function validateAmounts(item: LimitRangeItem, at: FieldPath): FieldError[] {
     if (isMore(limit, max)) errors.push(invalid(of("default"), maxText, `default value ${limitText} is greater than max value ${maxText}`));
     if (ratio !== undefined && compareQuantities(ratio, 1) < 0) errors.push(invalid(of("maxLimitRequestRatio"), ratioText, `ratio ${ratioText} is less than 1`));
     if (ratio !== undefined && min !== undefined && max !== undefined) {
-      const most = quantityValue(max) / quantityValue(min);
-      if (quantityValue(ratio) > most) errors.push(invalid(of("maxLimitRequestRatio"), ratioText, `ratio ${ratioText} is greater than max/min = ${most.toFixed(6)}`));
+      const most = quantityMilli(max) / quantityMilli(min);
+      if (quantityMilli(ratio) / 1000 > most) errors.push(invalid(of("maxLimitRequestRatio"), ratioText, `ratio ${ratioText} is greater than max/min = ${most.toFixed(6)}`));
     }
     if (!isOvercommitAllowed(name) && limit !== undefined && request !== undefined && compareQuantities(limit, request) !== 0) {
       errors.push(invalid(of("defaultRequest"), requestText, `default value ${limitText} must equal to defaultRequest value ${requestText} in ${name}`));

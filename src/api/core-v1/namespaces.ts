@@ -35,7 +35,13 @@ export const namespaces = defineKind<Namespace>({
     resetFields: ["spec"],
   },
   subresources: { finalize: { prepare: (namespace, old) => restoreMembers(namespace, old, "status"), validate: (namespace) => validateFinalizers(namespace, (index) => finalizersPath.index(index)), resetFields: ["status"] } },
-  delete: { answer: "object" },
+  delete: {
+    answer: "object",
+    holds: ({ spec = {} }) => (spec.finalizers ?? []).length > 0,
+    mark: (namespace) => {
+      (namespace.status ??= {}).phase = "Terminating";
+    },
+  },
   selectableFields: ({ status = {} }) => ({ "status.phase": status.phase ?? "" }),
 });
 

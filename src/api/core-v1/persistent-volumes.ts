@@ -44,7 +44,8 @@ export const persistentVolumes = defineKind<PersistentVolume>({
     prepare: (volume, old, context) => {
       restoreMembers(volume, old, "spec");
       const status = (volume.status ??= {});
-      if (status.phase !== old.status?.phase && status.lastPhaseTransitionTime === old.status?.lastPhaseTransitionTime) status.lastPhaseTransitionTime = formatTime(context.nowMs);
+      const isUntold = status.lastPhaseTransitionTime === undefined || status.lastPhaseTransitionTime === old.status?.lastPhaseTransitionTime;
+      if (status.phase !== old.status?.phase && isUntold) status.lastPhaseTransitionTime = formatTime(context.nowMs);
     },
     resetFields: ["spec"],
   },
@@ -118,7 +119,7 @@ function validateChange({ spec = {} }: PersistentVolume, { spec: before = {} }: 
   if (difference !== "") errors.push(forbidden(path.child("persistentvolumesource"), `spec.persistentvolumesource is immutable after creation\n${difference}`));
   errors.push(...immutable(FieldPath.root("volumeMode"), spec.volumeMode, before.volumeMode));
   if (before.nodeAffinity !== undefined && !isSame(spec.nodeAffinity, before.nodeAffinity)) {
-    errors.push(invalid(path.child("nodeAffinity"), internalForm("api.core.v1.VolumeNodeAffinity", spec.nodeAffinity), "field is immutable, except for updating from beta label to GA"));
+    errors.push(invalid(FieldPath.root("nodeAffinity"), internalForm("api.core.v1.VolumeNodeAffinity", spec.nodeAffinity), "field is immutable, except for updating from beta label to GA"));
   }
   return errors;
 }

@@ -1,6 +1,7 @@
 /** PodTemplates (API reference "PodTemplate v1 core"). */
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { subdomainName } from "../../apimachinery/names.ts";
+import { isSemanticallyEqual } from "../meta/internal-form.ts";
 import { defineKind } from "../strategy.ts";
 import { applyPodSpecDefaults } from "./pod/defaults.ts";
 import { dropDisabledFields } from "./pod/disabled-fields.ts";
@@ -13,7 +14,7 @@ const path = FieldPath.root("template");
 export const podTemplates = defineKind<PodTemplate>({
   gvk: { group: "", version: "v1", kind: "PodTemplate" },
   nameRule: subdomainName,
-  generation: "spec",
+  generation: (object, old) => !isSemanticallyEqual("api.core.v1.PodTemplateSpec", object.template ?? {}, old.template ?? {}),
   defaults: (object) => applyPodSpecDefaults(((object.template ??= {}).spec ??= {})),
   create: {
     prepare: ({ template = {} }, context) => dropDisabledFields(template.spec ?? {}, undefined, context),

@@ -3,6 +3,7 @@ import { forbidden, invalid, notSupported, required } from "../../apimachinery/f
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { longName } from "../../apimachinery/names.ts";
+import { isSemanticallyEqual } from "../meta/internal-form.ts";
 import { defineKind } from "../strategy.ts";
 import type { RuleContext } from "../strategy.ts";
 import { restoreMembers } from "../update-rules.ts";
@@ -17,7 +18,7 @@ const path = FieldPath.root("spec");
 export const replicationControllers = defineKind<ReplicationController>({
   gvk: { group: "", version: "v1", kind: "ReplicationController" },
   nameRule: longName,
-  generation: "spec",
+  generation: (controller, old) => !isSemanticallyEqual("api.core.v1.ReplicationControllerSpec", controller.spec ?? {}, old.spec ?? {}),
   defaults: applyDefaults,
   create: {
     prepare: (controller, context) => {

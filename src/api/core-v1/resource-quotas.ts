@@ -65,16 +65,16 @@ const conflicts = [
   ["Terminating", "NotTerminating"],
 ] as const;
 
-/** How many standard resources of the quota the scope cannot be applied to. */
-function misfits(scope: string, hard: ResourceList | undefined): number {
-  return Object.keys(hard ?? {}).filter((name) => isStandardQuotaResource(name) && resourcesByScope[scope]?.includes(name) !== true).length;
+/** Whether the quota has a standard resource that the scope cannot be applied to. */
+function isMisfit(scope: string, hard: ResourceList | undefined): boolean {
+  return Object.keys(hard ?? {}).some((name) => isStandardQuotaResource(name) && resourcesByScope[scope]?.includes(name) !== true);
 }
 
 function validateScopes({ scopes = [], hard }: ResourceQuotaSpec): FieldError[] {
   const at = path.child("scopes");
   const errors = scopes.flatMap((scope) => {
-    const isKnown = Object.hasOwn(resourcesByScope, scope);
-    return [...(isKnown ? [] : [invalid(at, scopes, "unsupported scope")]), ...Array.from({ length: isKnown ? misfits(scope, hard) : 0 }, () => invalid(at, scopes, "unsupported scope applied to resource"))];
+    if (!Object.hasOwn(resourcesByScope, scope)) return [invalid(at, scopes, "unsupported scope")];
+    return isMisfit(scope, hard) ? [invalid(at, scopes, "unsupported scope applied to resource")] : [];
   });
   return [...errors, ...conflicts.filter((pair) => pair.every((scope) => scopes.includes(scope))).map(() => invalid(at, scopes, "conflicting scopes"))];
 }
@@ -89,7 +89,7 @@ function validateScopeSelector({ scopeSelector, hard, scopes }: ResourceQuotaSpe
   const errors = requirements.flatMap(({ scopeName = "", operator = "", values = [] }) => {
     const isKnown = Object.hasOwn(resourcesByScope, scopeName);
     const faults: FieldError[] = isKnown ? [] : [invalid(at.child("scopeName"), scopeName, "unsupported scope")];
-    for (let misfit = isKnown ? misfits(scopeName, hard) : 0; misfit > 0; misfit--) faults.push(invalid(at, internalForm("api.core.v1.ScopeSelector", scopeSelector), "unsupported scope applied to resource"));
+    if (isKnown && isMisfit(scopeName, hard)) faults.push(invalid(at, internalForm("api.core.v1.ScopeSelector", scopeSelector), "unsupported scope applied to resource"));
     if (plainScopes.includes(scopeName) && operator !== "Exists") faults.push(invalid(at.child("operator"), operator, plainText));
     if (operator === "In" || operator === "NotIn") {
       if (values.length === 0) faults.push(required(at.child("values"), "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"));

@@ -91,7 +91,7 @@ const exceptions: Readonly<Record<string, string>> = {
 function goFieldName(goType: string, name: string): string {
   const known = exceptions[`${goType}.${name}`] ?? exceptions[name];
   if (known !== undefined) return known;
-  if (/^seLinux/.test(name)) return `SEL${name.slice(3)}`;
+  if (name.startsWith("seLinux")) return `SEL${name.slice(3)}`;
   const word = initialisms.exec(name)?.[1];
   return word === undefined ? name[0]!.toUpperCase() + name.slice(1) : word.toUpperCase() + name.slice(word.length);
 }

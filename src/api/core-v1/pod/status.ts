@@ -15,7 +15,10 @@ export function validatePodStatus(pod: Pod, old: Pod): FieldError[] {
   const errors: FieldError[] = [];
   if ((pod.spec?.nodeName ?? "") !== (old.spec?.nodeName ?? "")) errors.push(forbidden(path.child("nodeName"), "may not be changed directly"));
   const { nominatedNodeName = "" } = status;
-  if (nominatedNodeName !== "" && nominatedNodeName !== before.nominatedNodeName) errors.push(...invalidEach(path.child("nominatedNodeName"), nominatedNodeName, isDns1123Subdomain(nominatedNodeName)));
+  if (nominatedNodeName !== "" && nominatedNodeName !== before.nominatedNodeName) {
+    errors.push(...invalidEach(path.child("nominatedNodeName"), nominatedNodeName, isDns1123Subdomain(nominatedNodeName)));
+    if (old.spec?.nodeName) errors.push(forbidden(path.child("nominatedNodeName"), "may not be set on pods that are already bound to a node"));
+  }
   if ((status.qosClass ?? "") !== (before.qosClass ?? "")) errors.push(invalid(path.child("qosClass"), status.qosClass ?? "", "field is immutable"));
   errors.push(
     ...validateContainerStates(status.containerStatuses ?? [], before.containerStatuses ?? [], old.spec ?? {}, "containers"),

@@ -2,6 +2,7 @@
 import { invalid, invalidEach } from "../../../apimachinery/field-error.ts";
 import type { FieldError } from "../../../apimachinery/field-error.ts";
 import type { FieldPath } from "../../../apimachinery/field-path.ts";
+import { rawNumber } from "../../../apimachinery/json.ts";
 import { byteLength, isDns1123Subdomain } from "../../../apimachinery/names.ts";
 import type { WindowsSecurityContextOptions } from "../types.ts";
 
@@ -17,8 +18,13 @@ export function validateWindowsOptions(options: WindowsSecurityContextOptions | 
     if (gmsaCredentialSpec === "") errors.push(invalid(at, gmsaCredentialSpec, "gmsaCredentialSpec cannot be an empty string"));
     else if (byteLength(gmsaCredentialSpec) > maxCredentialSpecBytes) errors.push(invalid(at, gmsaCredentialSpec, "gmsaCredentialSpec size must be under 64 KiB"));
   }
-  if (runAsUserName !== undefined) errors.push(...invalidEach(path.child("runAsUserName"), runAsUserName, userNameFaults(runAsUserName)));
+  if (runAsUserName !== undefined) errors.push(...invalidEach(path.child("runAsUserName"), asJson(runAsUserName), userNameFaults(runAsUserName)));
   return errors;
+}
+
+/** Texts behind pointers are shown as Go's JSON, not as Go's quoted strings. */
+function asJson(text: string): unknown {
+  return rawNumber(JSON.stringify(text).replace(/[<>&]/g, (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`));
 }
 
 const netBiosName = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;

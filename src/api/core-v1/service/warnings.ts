@@ -23,7 +23,7 @@ export function serviceWarnings(service: Service): string[] {
   if (spec.loadBalancerIP) warnings.push(...ipWarnings(spec.loadBalancerIP, path.child("loadBalancerIP")));
   loadBalancerSourceRanges.forEach((range, index) => warnings.push(...cidrWarnings(range, path.child("loadBalancerSourceRanges").index(index))));
   if (spec.externalName && spec.type !== "ExternalName") warnings.push('spec.externalName is ignored when spec.type is not "ExternalName"');
-  if (externalIPs.length > 0) warnings.push("spec.externalIPs is deprecated and may no longer be implemented in some clusters");
+  if (externalIPs.length > 0 && !isHeadless(service)) warnings.push("spec.externalIPs is deprecated and may no longer be implemented in some clusters");
   if (spec.trafficDistribution === "PreferClose") warnings.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"');
   return warnings;
 }
