@@ -1,5 +1,6 @@
 /** Every kind's strategy, by `group/version/Kind` of all versions that share it. */
 import { appsV1Strategies } from "./apps-v1/index.ts";
+import { batchV1Strategies } from "./batch-v1/index.ts";
 import { certificatesV1Strategies } from "./certificates-v1/index.ts";
 import { coordinationV1Strategies } from "./coordination-v1/index.ts";
 import { coreV1Strategies } from "./core-v1/index.ts";
@@ -16,6 +17,7 @@ import type { KindStrategy } from "./strategy.ts";
 
 const all: readonly KindStrategy[] = [
   ...appsV1Strategies,
+  ...batchV1Strategies,
   ...certificatesV1Strategies,
   ...coordinationV1Strategies,
   ...coreV1Strategies,

@@ -70,6 +70,8 @@ export interface DeleteRules<T> {
   gracePeriodSeconds?(object: T, requestedSeconds: number | undefined): number;
   /** What happens to dependents when the request does not say. Default `background`. */
   defaultPropagation?: "background" | "orphan";
+  /** Warning that a deletion gets which leaves the propagation to the kind. */
+  readonly propagationWarning?: string;
   /** Refuses or warns before a deletion; warnings are returned. */
   check?(object: T, context: RuleContext): { readonly errors?: readonly FieldError[]; readonly warnings?: readonly string[] };
   /** Whether the object stays although its `metadata.finalizers` are empty (namespaces: `spec.finalizers`). */

@@ -42,6 +42,10 @@ export function internalError(path: FieldPath, detail: string): FieldError {
 export function invalid(path: FieldPath, value: unknown, detail: string): FieldError {
   return withValue("FieldValueInvalid", path, value, detail);
 }
+/** An `invalid` that does not show the value. */
+export function invalidWithoutValue(path: FieldPath, detail: string): FieldError {
+  return plain("FieldValueInvalid", path, detail);
+}
 /** One `invalid` for every text of `details`, as the rules of names.ts return them. */
 export function invalidEach(path: FieldPath, value: unknown, details: readonly string[]): FieldError[] {
   return details.map((detail) => invalid(path, value, detail));

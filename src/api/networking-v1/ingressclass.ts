@@ -1,7 +1,8 @@
 import type { FieldError } from "../../apimachinery/field-error.ts";
-import { forbidden, invalid, invalidEach, notSupported, required, tooLong } from "../../apimachinery/field-error.ts";
+import { forbidden, invalidEach, notSupported, required, tooLong } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
-import { byteLength, isDns1123Label, isDns1123Subdomain, regexText, subdomainName } from "../../apimachinery/names.ts";
+import { byteLength, isDns1123Label, subdomainName } from "../../apimachinery/names.ts";
+import { validateDomainPath } from "../meta/domain-path.ts";
 import { defineKind } from "../strategy.ts";
 import { immutable } from "../update-rules.ts";
 import { validateTypedReference } from "./references.ts";
@@ -36,14 +37,7 @@ function validateIngressClass({ spec = {} }: IngressClass): FieldError[] {
 function validateController(controller: string, path: FieldPath): FieldError[] {
   if (controller === "") return [required(path)];
   if (byteLength(controller) > maxControllerBytes) return [tooLong(path, maxControllerBytes)];
-  const slash = controller.indexOf("/");
-  const domain = controller.slice(0, Math.max(0, slash));
-  const rest = controller.slice(slash + 1);
-  if (domain === "" || rest === "") return [invalid(path, controller, 'must be a domain-prefixed path (such as "acme.io/foo")')];
-  const errors = invalidEach(path, domain, isDns1123Subdomain(domain));
-  const legal = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
-  if (!new RegExp(`^${legal}$`).test(rest)) errors.push(invalid(path, rest, regexText("Invalid path", legal)));
-  return errors;
+  return validateDomainPath(controller, path);
 }
 
 function validateReference(parameters: IngressClassParametersReference, path: FieldPath): FieldError[] {
