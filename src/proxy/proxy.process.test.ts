@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { systemClock } from "../base/clock.ts";
 import { silentLog } from "../base/log.ts";
@@ -18,6 +21,7 @@ describe("Services by nftables: real traffic", { skip: whyNot() ?? false }, () =
   const id = `p${process.pid}`;
   const [host, pod1, pod2, outside] = [`${id}h`, `${id}a`, `${id}b`, `${id}o`];
   const servers: RunningProgram[] = [];
+  let directory = "";
   const dataplane = createNftDataplane({ programs: within(programs, host), clock: systemClock(), log: silentLog, instanceId: id, podCidrs: ["10.244.0.0/24"], families: ["IPv4"] });
   const put = (...services: [Service, ...string[]][]) => {
     const plans = new Map<string, ServicePlan>();
@@ -33,6 +37,7 @@ describe("Services by nftables: real traffic", { skip: whyNot() ?? false }, () =
   };
 
   before(async () => {
+    directory = await mkdtemp(join(tmpdir(), "coracle-proxy-"));
     for (const name of [host, pod1, pod2, outside]) await namespaces.add(name);
     await namespaces.ip(["link", "add", "br0", "type", "bridge"], host);
     await namespaces.ip(["address", "add", "10.244.0.1/24", "dev", "br0"], host);
@@ -44,7 +49,7 @@ describe("Services by nftables: real traffic", { skip: whyNot() ?? false }, () =
       await namespaces.addAddress("eth0", `${address}/24`, name);
       await namespaces.addRoute({ destination: "default", via: "10.244.0.1" }, name);
       await runIn(programs, host, ["sh", "-c", `echo 1 > /sys/class/net/v${name}/brport/hairpin_mode`]);
-      servers.push(await serveName(programs, name, `${address}:8080`));
+      servers.push(await serveName(programs, name, { listen: `${address}:8080`, directory: join(directory, name) }));
     }
     await namespaces.ip(["link", "add", "wan", "type", "veth", "peer", "name", "eth0", "netns", outside], host);
     await namespaces.ip(["link", "set", "wan", "up"], host);
@@ -61,6 +66,7 @@ describe("Services by nftables: real traffic", { skip: whyNot() ?? false }, () =
     await Promise.all(servers.map(({ closed }) => closed));
     for (const name of [pod1, pod2, outside, host]) await namespaces.remove(name);
     await programs.close();
+    await rm(directory, { recursive: true });
   });
 
   test("a ClusterIP answers from both pods, to pods, the node and the outside", async () => {
@@ -128,11 +134,12 @@ function service(name: string, clusterIP: string, spec: Partial<Service["spec"]>
   return { metadata: { namespace: "default", name }, spec: { clusterIP, ports: [{ port: 80 }], ...spec } };
 }
 
-/** A server that answers with its own name. */
-async function serveName(programs: Programs, namespace: string, name: string): Promise<RunningProgram> {
-  const script = `d=$(mktemp -d) && echo ${name} > $d/name && exec busybox httpd -f -v -p ${name} -h $d`;
-  const program = await programs.start({ command: "ip", args: ["netns", "exec", namespace, "sh", "-c", script] });
-  const ready = async () => (await runIn(programs, namespace, ["busybox", "wget", "-q", "-O", "-", `http://${name}/name`])).exitCode === 0;
+/** A server that answers with the address it listens on. */
+async function serveName(programs: Programs, namespace: string, { listen, directory }: { listen: string; directory: string }): Promise<RunningProgram> {
+  await mkdir(directory);
+  await writeFile(join(directory, "name"), listen);
+  const program = await programs.start({ command: "ip", args: ["netns", "exec", namespace, "busybox", "httpd", "-f", "-p", listen, "-h", directory] });
+  const ready = async () => (await runIn(programs, namespace, ["busybox", "wget", "-q", "-O", "-", `http://${listen}/name`])).exitCode === 0;
   while (!(await ready()));
   return program;
 }

@@ -48,7 +48,7 @@ table ${ip} ${table} {
   set service-cidrs { type ${address}; flags interval; auto-merge; }
   set hairpin { type ${address} . ${address}; }
   chain mark-masquerade { meta mark set meta mark | ${masqueradeMark}; }
-  chain reject-now { reject with ${icmp}; }
+  chain reject-now { meta l4proto tcp reject with tcp reset; reject with ${icmp}; }
 ${pickChains(ip)}  chain services {
 ${pods === "" ? "" : `    ${ip} daddr @cluster-ips ${ip} saddr != @pods jump mark-masquerade\n`}    ${target} vmap @service-ips
     ${toNode} vmap @node-ports
