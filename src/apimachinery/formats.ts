@@ -25,7 +25,10 @@ export function isPort(value: number | string): string[] {
 export function isConfigMapKey(value: string): string[] {
   const faults: string[] = [];
   if (byteLength(value) > 253) faults.push(maxLengthText(253));
-  if (!/^[-._a-zA-Z0-9]+$/.test(value)) faults.push(regexText("a valid config key must consist of alphanumeric characters, '-', '_' or '.'", "[-._a-zA-Z0-9]+", "key.name", "KEY_NAME", "key-name"));
+  if (!/^[-._a-zA-Z0-9]+$/.test(value))
+    faults.push(
+      regexText("a valid config key must consist of alphanumeric characters, '-', '_' or '.'", "[-._a-zA-Z0-9]+", "key.name", "KEY_NAME", "key-name"),
+    );
   if (value === ".") faults.push("must not be '.'");
   else if (value === "..") faults.push("must not be '..'");
   else if (value.startsWith("..")) faults.push("must not start with '..'");
@@ -38,10 +41,22 @@ export function isEnvVarName(value: string): string[] {
 }
 
 export function isHttpHeaderName(value: string): string[] {
-  return /^[-A-Za-z0-9]+$/.test(value) ? [] : [regexText("a valid HTTP header must consist of alphanumeric characters or '-'", "[-A-Za-z0-9]+", "X-Header-Name")];
+  return /^[-A-Za-z0-9]+$/.test(value)
+    ? []
+    : [regexText("a valid HTTP header must consist of alphanumeric characters or '-'", "[-A-Za-z0-9]+", "X-Header-Name")];
 }
 
 /** Identifier of a variable in C. */
 export function isCIdentifier(value: string): string[] {
-  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(value) ? [] : [regexText("a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'", "[A-Za-z_][A-Za-z0-9_]*", "my_name", "MY_NAME", "MyName")];
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(value)
+    ? []
+    : [
+        regexText(
+          "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'",
+          "[A-Za-z_][A-Za-z0-9_]*",
+          "my_name",
+          "MY_NAME",
+          "MyName",
+        ),
+      ];
 }

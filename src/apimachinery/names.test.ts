@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isConfigMapKey, isEnvVarName, isHttpHeaderName, isPort, isPortName } from "./formats.ts";
-import { isDns1035Label, isDns1123Label, isDns1123Subdomain, isLabelValue, isQualifiedName, longName, pathSegmentName, regexText, subdomainName } from "./names.ts";
+import {
+  isDns1035Label,
+  isDns1123Label,
+  isDns1123Subdomain,
+  isLabelValue,
+  isQualifiedName,
+  longName,
+  pathSegmentName,
+  regexText,
+  subdomainName,
+} from "./names.ts";
 
 const long = (length: number) => "a".repeat(length);
 

@@ -12,7 +12,8 @@ const label = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const subdomain = `${label}(\\.${label})*`;
 const qualified = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const labelRule = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
-const subdomainRule = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
+const subdomainRule =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
 const qualifiedRule = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 const whole = (expression: string) => new RegExp(`^(?:${expression})$(?!\\n)`);
 const patterns = {
@@ -67,7 +68,13 @@ export function isDns1123SubdomainWithUnderscore(value: string): string[] {
   const faults: string[] = [];
   if (byteLength(value) > 253) faults.push(maxLengthText(253));
   if (!patterns.subdomainUnderscore.test(value)) {
-    faults.push(regexText("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character", "[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*", "example.com"));
+    faults.push(
+      regexText(
+        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character",
+        "[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*",
+        "example.com",
+      ),
+    );
   }
   return faults;
 }
@@ -77,7 +84,13 @@ export function isWildcardDns1123Subdomain(value: string): string[] {
   const faults: string[] = [];
   if (byteLength(value) > 253) faults.push(maxLengthText(253));
   if (!patterns.wildcard.test(value)) {
-    faults.push(regexText("a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character", `\\*\\.${subdomain}`, "*.example.com"));
+    faults.push(
+      regexText(
+        "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+        `\\*\\.${subdomain}`,
+        "*.example.com",
+      ),
+    );
   }
   return faults;
 }
@@ -87,7 +100,14 @@ export function isDns1035Label(value: string): string[] {
   const faults: string[] = [];
   if (byteLength(value) > 63) faults.push(maxLengthText(63));
   if (!patterns.dns1035.test(value)) {
-    faults.push(regexText("a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character", "[a-z]([-a-z0-9]*[a-z0-9])?", "my-name", "abc-123"));
+    faults.push(
+      regexText(
+        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+        "[a-z]([-a-z0-9]*[a-z0-9])?",
+        "my-name",
+        "abc-123",
+      ),
+    );
   }
   return faults;
 }
@@ -96,7 +116,10 @@ export function isDns1035Label(value: string): string[] {
 export function isQualifiedName(value: string): string[] {
   const faults: string[] = [];
   const parts = value.split("/");
-  if (parts.length > 2) return [`a valid label key ${regexText(qualifiedRule, qualified, "MyName", "my.name", "123-abc")} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  if (parts.length > 2)
+    return [
+      `a valid label key ${regexText(qualifiedRule, qualified, "MyName", "my.name", "123-abc")} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
   const name = parts.at(-1)!;
   if (parts.length === 2) {
     if (parts[0] === "") faults.push("prefix part must be non-empty");
@@ -112,7 +135,15 @@ export function isLabelValue(value: string): string[] {
   const faults: string[] = [];
   if (byteLength(value) > 63) faults.push(maxLengthText(63, "bytes"));
   if (!patterns.labelValue.test(value)) {
-    faults.push(regexText("a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character", `(${qualified})?`, "MyValue", "my_value", "12345"));
+    faults.push(
+      regexText(
+        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+        `(${qualified})?`,
+        "MyValue",
+        "my_value",
+        "12345",
+      ),
+    );
   }
   return faults;
 }
@@ -144,7 +175,10 @@ export const pathSegmentName: NameRule = (name, isPrefix = false) => {
 
 /** A `generateName` may end where letters will follow: a trailing dash and the letter before it count as one letter. */
 const masked = (name: string) => (name.length > 1 && name.endsWith("-") ? `${name.slice(0, -2)}a` : name);
-const named = (rule: (value: string, unit: LengthUnit) => string[], unit: LengthUnit = "characters"): NameRule => (name, isPrefix = false) => rule(isPrefix ? masked(name) : name, unit);
+const named =
+  (rule: (value: string, unit: LengthUnit) => string[], unit: LengthUnit = "characters"): NameRule =>
+  (name, isPrefix = false) =>
+    rule(isPrefix ? masked(name) : name, unit);
 
 export const subdomainName: NameRule = named(isDns1123Subdomain);
 export const labelName: NameRule = named(isDns1123Label);

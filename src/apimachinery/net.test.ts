@@ -5,7 +5,20 @@ import fc from "fast-check";
 import { fieldErrorText } from "./field-error.ts";
 import type { FieldError } from "./field-error.ts";
 import { FieldPath } from "./field-path.ts";
-import { cidrContains, cidrContainsCidr, cidrText, cidrWarnings, ipText, ipWarnings, parseCidr, parseIp, validateCanonicalIp, validateCidr, validateIp, validateNonSpecialIp } from "./net.ts";
+import {
+  cidrContains,
+  cidrContainsCidr,
+  cidrText,
+  cidrWarnings,
+  ipText,
+  ipWarnings,
+  parseCidr,
+  parseIp,
+  validateCanonicalIp,
+  validateCidr,
+  validateIp,
+  validateNonSpecialIp,
+} from "./net.ts";
 
 const path = FieldPath.root("ip");
 

@@ -25,7 +25,9 @@ export interface Cidr {
 
 /** The address, or undefined when it is none. Leading zeros are read as decimals (`01.2.3.4`) when `allowLeadingZeros`. */
 export function parseIp(text: string, allowLeadingZeros = false): IpAddress | undefined {
-  const plain = allowLeadingZeros ? text.replace(/(^|[.:])0+(?=\d+(\.|$))/g, (match, edge: string, _dot, at: number) => (text.includes(".", at) ? edge : match)) : text;
+  const plain = allowLeadingZeros
+    ? text.replace(/(^|[.:])0+(?=\d+(\.|$))/g, (match, edge: string, _dot, at: number) => (text.includes(".", at) ? edge : match))
+    : text;
   if (isIPv4(plain)) return { family: "IPv4", bits: ipv4Bits(plain), isMapped: false };
   if (!isIPv6(plain) || plain.includes("%")) return undefined;
   const bits = ipv6Bits(plain);
@@ -44,7 +46,14 @@ export function parseCidr(text: string, allowLeadingZeros = false): Cidr | undef
   const prefixLength = Number(length) - (address.isMapped ? 96 : 0);
   if (prefixLength < 0 || prefixLength > width) return undefined;
   const hostMask = (1n << BigInt(width - prefixLength)) - 1n;
-  return { family: address.family, bits: address.bits, first: address.bits & ~hostMask, last: address.bits | hostMask, prefixLength, isMapped: address.isMapped };
+  return {
+    family: address.family,
+    bits: address.bits,
+    first: address.bits & ~hostMask,
+    last: address.bits | hostMask,
+    prefixLength,
+    isMapped: address.isMapped,
+  };
 }
 
 /** The address in the form in which two equal addresses have equal texts (RFC 5952). */
@@ -130,8 +139,10 @@ export function validateNonSpecialIp(value: string, path: FieldPath): FieldError
 export function ipWarnings(value: string, path: FieldPath): string[] {
   const address = parseIp(value, true);
   if (address === undefined) return [];
-  if (parseIp(value) === undefined || address.isMapped) return [`${path}: non-standard IP address ${JSON.stringify(value)} is invalid: use ${JSON.stringify(ipText(address))}`];
-  if (address.family === "IPv6" && ipText(address) !== value) return [`${path}: IPv6 address ${JSON.stringify(value)} should be in RFC 5952 canonical format (${JSON.stringify(ipText(address))})`];
+  if (parseIp(value) === undefined || address.isMapped)
+    return [`${path}: non-standard IP address ${JSON.stringify(value)} is invalid: use ${JSON.stringify(ipText(address))}`];
+  if (address.family === "IPv6" && ipText(address) !== value)
+    return [`${path}: IPv6 address ${JSON.stringify(value)} should be in RFC 5952 canonical format (${JSON.stringify(ipText(address))})`];
   return [];
 }
 
@@ -142,10 +153,14 @@ export function cidrWarnings(value: string, path: FieldPath): string[] {
   const canonical = cidrText(cidr);
   if (cidr.bits !== cidr.first) {
     const address = ipText(cidr);
-    return [`${path}: CIDR value ${JSON.stringify(value)} is ambiguous in this context (should be ${JSON.stringify(canonical)} or ${JSON.stringify(`${address}/${cidr.family === "IPv4" ? 32 : 128}`)}?)`];
+    return [
+      `${path}: CIDR value ${JSON.stringify(value)} is ambiguous in this context (should be ${JSON.stringify(canonical)} or ${JSON.stringify(`${address}/${cidr.family === "IPv4" ? 32 : 128}`)}?)`,
+    ];
   }
-  if (parseCidr(value) === undefined || cidr.isMapped) return [`${path}: non-standard CIDR value ${JSON.stringify(value)} is invalid: use ${JSON.stringify(canonical)}`];
-  if (cidr.family === "IPv6" && canonical !== value) return [`${path}: IPv6 CIDR value ${JSON.stringify(value)} should be in RFC 5952 canonical format (${JSON.stringify(canonical)})`];
+  if (parseCidr(value) === undefined || cidr.isMapped)
+    return [`${path}: non-standard CIDR value ${JSON.stringify(value)} is invalid: use ${JSON.stringify(canonical)}`];
+  if (cidr.family === "IPv6" && canonical !== value)
+    return [`${path}: IPv6 CIDR value ${JSON.stringify(value)} should be in RFC 5952 canonical format (${JSON.stringify(canonical)})`];
   return [];
 }
 

@@ -20,7 +20,8 @@ export function validateClaimSpec(spec: PersistentVolumeClaimSpec, path: FieldPa
   if (storage === undefined) errors.push(required(storagePath));
   else errors.push(...validatePositive(storage, storagePath));
   if (spec.storageClassName) errors.push(...invalidEach(path.child("storageClassName"), spec.storageClassName, isDns1123Subdomain(spec.storageClassName)));
-  if (spec.volumeMode !== undefined && !volumeModes.includes(spec.volumeMode)) errors.push(notSupported(path.child("volumeMode"), spec.volumeMode, volumeModes));
+  if (spec.volumeMode !== undefined && !volumeModes.includes(spec.volumeMode))
+    errors.push(notSupported(path.child("volumeMode"), spec.volumeMode, volumeModes));
   const { dataSource, dataSourceRef } = spec;
   if (dataSource !== undefined) errors.push(...validateDataSource(dataSource, path.child("dataSource")));
   if (dataSourceRef !== undefined) errors.push(...validateDataSource(dataSourceRef, path.child("dataSourceRef")));
@@ -28,7 +29,8 @@ export function validateClaimSpec(spec: PersistentVolumeClaimSpec, path: FieldPa
     // Upstream shows a path object here, which prints as an empty one.
     errors.push(invalid(path, {}, "must match dataSourceRef"));
   }
-  if (spec.volumeAttributesClassName) errors.push(...invalidEach(path.child("volumeAttributesClassName"), spec.volumeAttributesClassName, isDns1123Subdomain(spec.volumeAttributesClassName)));
+  if (spec.volumeAttributesClassName)
+    errors.push(...invalidEach(path.child("volumeAttributesClassName"), spec.volumeAttributesClassName, isDns1123Subdomain(spec.volumeAttributesClassName)));
   return errors;
 }
 

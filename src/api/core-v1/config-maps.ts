@@ -22,11 +22,20 @@ export const maxDataBytes = 1024 * 1024;
 const wholeObject = FieldPath.root("[]");
 
 function validateConfigMap({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {
-  const errors = Object.keys(data).sort().flatMap((key) => {
-    const path = FieldPath.root("data").key(key);
-    return [...invalidEach(path, key, isConfigMapKey(key)), ...(Object.hasOwn(binaryData, key) ? [invalid(path, key, "duplicate of key present in binaryData")] : [])];
-  });
-  errors.push(...Object.keys(binaryData).sort().flatMap((key) => invalidEach(FieldPath.root("binaryData").key(key), key, isConfigMapKey(key))));
+  const errors = Object.keys(data)
+    .sort()
+    .flatMap((key) => {
+      const path = FieldPath.root("data").key(key);
+      return [
+        ...invalidEach(path, key, isConfigMapKey(key)),
+        ...(Object.hasOwn(binaryData, key) ? [invalid(path, key, "duplicate of key present in binaryData")] : []),
+      ];
+    });
+  errors.push(
+    ...Object.keys(binaryData)
+      .sort()
+      .flatMap((key) => invalidEach(FieldPath.root("binaryData").key(key), key, isConfigMapKey(key))),
+  );
   const bytes = Object.values(data).reduce((sum, value) => sum + byteLength(value), 0) + sizeOfBase64(binaryData);
   return bytes > maxDataBytes ? [...errors, tooLong(wholeObject, maxDataBytes)] : errors;
 }

@@ -76,6 +76,8 @@ function validatePort({ name = "", port = 0, protocol = "", appProtocol }: Endpo
 
 function addressWarnings({ subsets = [] }: Endpoints): string[] {
   return subsets.flatMap((subset, index) =>
-    (["addresses", "notReadyAddresses"] as const).flatMap((field) => (subset[field] ?? []).flatMap(({ ip }, position) => ipWarnings(ip ?? "", path.index(index).child(field).index(position).child("ip")))),
+    (["addresses", "notReadyAddresses"] as const).flatMap((field) =>
+      (subset[field] ?? []).flatMap(({ ip }, position) => ipWarnings(ip ?? "", path.index(index).child(field).index(position).child("ip"))),
+    ),
   );
 }

@@ -43,7 +43,8 @@ function validateLimitRange({ spec = {} }: LimitRange): FieldError[] {
     const at = FieldPath.root("spec", "limits").index(index);
     const { type = "" } = item;
     const errors = invalidEach(at.child("type"), type, isQualifiedName(type));
-    if (errors.length === 0 && !type.includes("/") && !standardTypes.includes(type)) errors.push(invalid(at.child("type"), type, "must be a standard limit type or fully qualified"));
+    if (errors.length === 0 && !type.includes("/") && !standardTypes.includes(type))
+      errors.push(invalid(at.child("type"), type, "must be a standard limit type or fully qualified"));
     if (types.has(type)) errors.push(duplicate(at.child("type"), type));
     types.add(type);
     return [...errors, ...validateNames(item, at), ...validateAmounts(item, at)];
@@ -53,7 +54,10 @@ function validateLimitRange({ spec = {} }: LimitRange): FieldError[] {
 function validateNames(item: LimitRangeItem, at: FieldPath): FieldError[] {
   const { type, min, max } = item;
   const rule = type === "Pod" || type === "Container" ? validateContainerResourceName : validateResourceName;
-  const names = (field: (typeof listFields)[number]) => Object.keys(item[field] ?? {}).sort().flatMap((name) => rule(name, at.child(field).key(name)));
+  const names = (field: (typeof listFields)[number]) =>
+    Object.keys(item[field] ?? {})
+      .sort()
+      .flatMap((name) => rule(name, at.child(field).key(name)));
   const errors = [...names("max"), ...names("min")];
   for (const field of ["default", "defaultRequest"] as const) {
     if (type !== "Pod") errors.push(...names(field));
@@ -74,19 +78,31 @@ function validateAmounts(item: LimitRangeItem, at: FieldPath): FieldError[] {
     const [min, max, ratio] = [amount(item.min), amount(item.max), amount(item.maxLimitRequestRatio)];
     const limit = isPod ? undefined : amount(item.default);
     const request = isPod ? undefined : amount(item.defaultRequest);
-    const isMore = (left: string | number | undefined, right: string | number | undefined) => left !== undefined && right !== undefined && compareQuantities(left, right) > 0;
-    const [minText, maxText, limitText, requestText, ratioText] = [min, max, limit, request, ratio].map((value) => quantityText(value ?? 0)) as [string, string, string, string, string];
+    const isMore = (left: string | number | undefined, right: string | number | undefined) =>
+      left !== undefined && right !== undefined && compareQuantities(left, right) > 0;
+    const [minText, maxText, limitText, requestText, ratioText] = [min, max, limit, request, ratio].map((value) => quantityText(value ?? 0)) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
     const errors: FieldError[] = [];
     if (isMore(min, max)) errors.push(invalid(of("min"), minText, `min value ${minText} is greater than max value ${maxText}`));
-    if (isMore(min, request)) errors.push(invalid(of("defaultRequest"), requestText, `min value ${minText} is greater than default request value ${requestText}`));
-    if (isMore(request, max)) errors.push(invalid(of("defaultRequest"), requestText, `default request value ${requestText} is greater than max value ${maxText}`));
-    if (isMore(request, limit)) errors.push(invalid(of("defaultRequest"), requestText, `default request value ${requestText} is greater than default limit value ${limitText}`));
+    if (isMore(min, request))
+      errors.push(invalid(of("defaultRequest"), requestText, `min value ${minText} is greater than default request value ${requestText}`));
+    if (isMore(request, max))
+      errors.push(invalid(of("defaultRequest"), requestText, `default request value ${requestText} is greater than max value ${maxText}`));
+    if (isMore(request, limit))
+      errors.push(invalid(of("defaultRequest"), requestText, `default request value ${requestText} is greater than default limit value ${limitText}`));
     if (isMore(min, limit)) errors.push(invalid(of("default"), minText, `min value ${minText} is greater than default value ${limitText}`));
     if (isMore(limit, max)) errors.push(invalid(of("default"), maxText, `default value ${limitText} is greater than max value ${maxText}`));
-    if (ratio !== undefined && compareQuantities(ratio, 1) < 0) errors.push(invalid(of("maxLimitRequestRatio"), ratioText, `ratio ${ratioText} is less than 1`));
+    if (ratio !== undefined && compareQuantities(ratio, 1) < 0)
+      errors.push(invalid(of("maxLimitRequestRatio"), ratioText, `ratio ${ratioText} is less than 1`));
     if (ratio !== undefined && min !== undefined && max !== undefined) {
       const most = quantityMilli(max) / quantityMilli(min);
-      if (quantityMilli(ratio) / 1000 > most) errors.push(invalid(of("maxLimitRequestRatio"), ratioText, `ratio ${ratioText} is greater than max/min = ${most.toFixed(6)}`));
+      if (quantityMilli(ratio) / 1000 > most)
+        errors.push(invalid(of("maxLimitRequestRatio"), ratioText, `ratio ${ratioText} is greater than max/min = ${most.toFixed(6)}`));
     }
     if (!isOvercommitAllowed(name) && limit !== undefined && request !== undefined && compareQuantities(limit, request) !== 0) {
       errors.push(invalid(of("defaultRequest"), requestText, `default value ${limitText} must equal to defaultRequest value ${requestText} in ${name}`));

@@ -34,7 +34,13 @@ export const namespaces = defineKind<Namespace>({
     validate: validatePhase,
     resetFields: ["spec"],
   },
-  subresources: { finalize: { prepare: (namespace, old) => restoreMembers(namespace, old, "status"), validate: (namespace) => validateFinalizers(namespace, (index) => finalizersPath.index(index)), resetFields: ["status"] } },
+  subresources: {
+    finalize: {
+      prepare: (namespace, old) => restoreMembers(namespace, old, "status"),
+      validate: (namespace) => validateFinalizers(namespace, (index) => finalizersPath.index(index)),
+      resetFields: ["status"],
+    },
+  },
   delete: {
     answer: "object",
     holds: ({ spec = {} }) => (spec.finalizers ?? []).length > 0,

@@ -47,7 +47,8 @@ function validateExpression({ key = "", operator = "", values = [] }: NodeSelect
 function validateFieldRequirement({ key = "", operator = "", values = [] }: NodeSelectorRequirement, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   if (operator !== "In" && operator !== "NotIn") errors.push(invalid(path.child("operator"), operator, "not a valid selector operator"));
-  else if (values.length !== 1) errors.push(required(path.child("values"), "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"));
+  else if (values.length !== 1)
+    errors.push(required(path.child("values"), "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"));
   if (key !== "metadata.name") errors.push(invalid(path.child("key"), key, "not a valid field selector key"));
   else values.forEach((value, index) => errors.push(...invalidEach(path.child("values").index(index), value, isDns1123Subdomain(value))));
   return errors;

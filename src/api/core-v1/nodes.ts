@@ -62,7 +62,13 @@ function dropDisabledFields({ spec: nodeSpec, status: nodeStatus }: Node, contex
 }
 
 function validateNode(node: Node): FieldError[] {
-  return [...validateAnnotations(node), ...validateTaints(node.spec?.taints ?? [], metadata.child("taints")), ...validateAmounts(node), ...validatePodCidrs(node), ...validateDeclaredFeatures(node)];
+  return [
+    ...validateAnnotations(node),
+    ...validateTaints(node.spec?.taints ?? [], metadata.child("taints")),
+    ...validateAmounts(node),
+    ...validatePodCidrs(node),
+    ...validateDeclaredFeatures(node),
+  ];
 }
 
 function validateNodeUpdate(node: Node, old: Node): FieldError[] {
@@ -78,7 +84,8 @@ function validateNodeUpdate(node: Node, old: Node): FieldError[] {
   if ((node.spec?.externalID ?? "") !== (old.spec?.externalID ?? "")) errors.push(forbidden(spec.child("externalID"), "may not be updated"));
   const { providerID = "" } = node.spec ?? {};
   const knownId = old.spec?.providerID ?? "";
-  if (knownId !== "" && providerID !== knownId) errors.push(invalid(spec.child("providerID"), null, providerID === "" ? "field cannot be cleared once set" : "field cannot be modified once set"));
+  if (knownId !== "" && providerID !== knownId)
+    errors.push(invalid(spec.child("providerID"), null, providerID === "" ? "field cannot be cleared once set" : "field cannot be modified once set"));
   return errors;
 }
 
@@ -91,7 +98,10 @@ function validateAnnotations({ metadata: { annotations = {} } }: Node): FieldErr
   const faultOf = (key: string) => (annotations[key] ? jsonFault(annotations[key]) : undefined);
   const taints = faultOf(taintsKey);
   const avoidPods = faultOf(avoidPodsKey);
-  return [...(taints === undefined ? [] : [invalid(path, taintsKey, taints)]), ...(avoidPods === undefined ? [] : [invalid(path.child("AvoidPods"), avoidPodsKey, avoidPods)])];
+  return [
+    ...(taints === undefined ? [] : [invalid(path, taintsKey, taints)]),
+    ...(avoidPods === undefined ? [] : [invalid(path.child("AvoidPods"), avoidPodsKey, avoidPods)]),
+  ];
 }
 
 function jsonFault(text: string): string | undefined {
@@ -127,7 +137,9 @@ function validateTaints(taints: readonly Taint[], path: FieldPath): FieldError[]
 function validateAmounts({ status: nodeStatus = {} }: Node): FieldError[] {
   return (["capacity", "allocatable"] as const).flatMap((field) => {
     const list: Record<string, string | number> = nodeStatus[field] ?? {};
-    return Object.keys(list).sort().flatMap((name) => validateResourceAmount(name, list[name]!, status.child(field, name)));
+    return Object.keys(list)
+      .sort()
+      .flatMap((name) => validateResourceAmount(name, list[name]!, status.child(field, name)));
   });
 }
 

@@ -54,9 +54,12 @@ export const persistentVolumeClaims = defineKind<PersistentVolumeClaim>({
 /** The older field names claims and snapshots only, the newer one anything; each fills the other. */
 function settleDataSources(spec: PersistentVolumeClaimSpec, old: PersistentVolumeClaimSpec | undefined, context: RuleContext): void {
   const { dataSource } = spec;
-  const isKnownSource = dataSource?.kind === "PersistentVolumeClaim" && !dataSource.apiGroup || (dataSource?.kind === "VolumeSnapshot" && dataSource.apiGroup === "snapshot.storage.k8s.io");
+  const isKnownSource =
+    (dataSource?.kind === "PersistentVolumeClaim" && !dataSource.apiGroup) ||
+    (dataSource?.kind === "VolumeSnapshot" && dataSource.apiGroup === "snapshot.storage.k8s.io");
   if (dataSource !== undefined && !isKnownSource && old?.dataSource === undefined) delete spec.dataSource;
-  if (!context.isEnabled("CrossNamespaceVolumeDataSource") && spec.dataSourceRef?.namespace !== undefined && old?.dataSourceRef?.namespace === undefined) delete spec.dataSourceRef;
+  if (!context.isEnabled("CrossNamespaceVolumeDataSource") && spec.dataSourceRef?.namespace !== undefined && old?.dataSourceRef?.namespace === undefined)
+    delete spec.dataSourceRef;
   if (spec.dataSource !== undefined && spec.dataSourceRef === undefined) spec.dataSourceRef = { ...spec.dataSource };
   else if (spec.dataSource === undefined && spec.dataSourceRef !== undefined && !spec.dataSourceRef.namespace) {
     const { namespace: _none, ...source } = spec.dataSourceRef;
@@ -69,7 +72,10 @@ function validateChange(claim: PersistentVolumeClaim, old: PersistentVolumeClaim
   const now = deepCopy(claim.spec ?? {});
   const before = deepCopy(old.spec ?? {});
   const annotation = claim.metadata.annotations?.[classAnnotation];
-  const errors: FieldError[] = annotation === old.metadata.annotations?.[classAnnotation] ? [] : [invalid(FieldPath.root("metadata", "annotations", classAnnotation), annotation ?? "", "field is immutable")];
+  const errors: FieldError[] =
+    annotation === old.metadata.annotations?.[classAnnotation]
+      ? []
+      : [invalid(FieldPath.root("metadata", "annotations", classAnnotation), annotation ?? "", "field is immutable")];
   if (!before.volumeName && now.volumeName !== undefined) before.volumeName = now.volumeName;
   if (before.storageClassName === undefined && old.metadata.annotations?.[classAnnotation] === undefined) delete now.storageClassName;
   const oldSize = before.resources?.requests?.storage;
@@ -83,7 +89,12 @@ function validateChange(claim: PersistentVolumeClaim, old: PersistentVolumeClaim
     const difference = jsonDiff(internalForm(specType, before), internalForm(specType, now));
     errors.push(forbidden(path, `spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n${difference}`));
   }
-  if (newSize !== undefined && oldSize !== undefined && compareQuantities(newSize, oldSize) < 0 && compareQuantities(newSize, old.status?.capacity?.storage ?? 0) <= 0) {
+  if (
+    newSize !== undefined &&
+    oldSize !== undefined &&
+    compareQuantities(newSize, oldSize) < 0 &&
+    compareQuantities(newSize, old.status?.capacity?.storage ?? 0) <= 0
+  ) {
     errors.push(forbidden(path.child("resources", "requests", "storage"), "field can not be less than status.capacity"));
   }
   errors.push(...immutable(FieldPath.root("volumeMode"), claim.spec?.volumeMode, old.spec?.volumeMode));
@@ -98,14 +109,16 @@ const resizeStates = ["ControllerResizeInProgress", "ControllerResizeInfeasible"
 function validateStatus({ capacity, allocatedResources, allocatedResourceStatuses }: PersistentVolumeClaimStatus): FieldError[] {
   const at = FieldPath.root("status");
   const errors: FieldError[] = [];
-  for (const [name, amount] of Object.entries(capacity ?? {}).sort()) if (compareQuantities(amount, 0) < 0) errors.push(invalid(at.child("capacity").key(name), quantityValue(amount), "must be a valid resource quantity"));
+  for (const [name, amount] of Object.entries(capacity ?? {}).sort())
+    if (compareQuantities(amount, 0) < 0) errors.push(invalid(at.child("capacity").key(name), quantityValue(amount), "must be a valid resource quantity"));
   for (const [name, state] of Object.entries(allocatedResourceStatuses ?? {}).sort()) {
     if (!isStorageName(name)) errors.push(notSupported(at.child("allocatedResourceStatuses"), name, ["storage"]));
     if (!resizeStates.includes(state)) errors.push(notSupported(at.child("allocatedResourceStatuses"), name, resizeStates));
   }
   for (const [name, amount] of Object.entries(allocatedResources ?? {}).sort()) {
     if (!isStorageName(name)) errors.push(notSupported(at.child("allocatedResources"), name, ["storage"]));
-    else if (compareQuantities(amount, 0) < 0) errors.push(invalid(at.child("allocatedResources").key(name), quantityValue(amount), "must be a valid resource quantity"));
+    else if (compareQuantities(amount, 0) < 0)
+      errors.push(invalid(at.child("allocatedResources").key(name), quantityValue(amount), "must be a valid resource quantity"));
   }
   return errors;
 }
@@ -116,5 +129,8 @@ function isStorageName(name: string): boolean {
 }
 
 function claimWarnings({ metadata, spec = {} }: PersistentVolumeClaim): string[] {
-  return [...(metadata.annotations?.[classAnnotation] === undefined ? [] : [classAnnotationWarning]), ...fractionWarnings(spec.resources?.requests, ["storage"], path.child("resources", "requests"))];
+  return [
+    ...(metadata.annotations?.[classAnnotation] === undefined ? [] : [classAnnotationWarning]),
+    ...fractionWarnings(spec.resources?.requests, ["storage"], path.child("resources", "requests")),
+  ];
 }

@@ -24,7 +24,13 @@ const rulesBySource: readonly (readonly [field: keyof PersistentVolumeSpec & str
   ["cinder", ({ cinder }, path) => [...sources.requireFields(cinder!, ["volumeID"], path), ...requireReference(cinder!.secretRef, path.child("secretRef"))]],
   ["fc", ({ fc }, path) => sources.validateFc(fc!, path)],
   ["flexVolume", ({ flexVolume }, path) => sources.validateFlexVolume(flexVolume!, path)],
-  ["azureFile", ({ azureFile }, path) => [...sources.requireFields(azureFile!, ["secretName", "shareName"], path), ...(azureFile!.secretNamespace === "" ? [required(path.child("secretNamespace"))] : [])]],
+  [
+    "azureFile",
+    ({ azureFile }, path) => [
+      ...sources.requireFields(azureFile!, ["secretName", "shareName"], path),
+      ...(azureFile!.secretNamespace === "" ? [required(path.child("secretNamespace"))] : []),
+    ],
+  ],
   ["vsphereVolume", ({ vsphereVolume }, path) => sources.requireFields(vsphereVolume!, ["volumePath"], path)],
   ["photonPersistentDisk", ({ photonPersistentDisk }, path) => sources.requireFields(photonPersistentDisk!, ["pdID"], path)],
   ["portworxVolume", ({ portworxVolume }, path) => sources.requireFields(portworxVolume!, ["volumeID"], path)],
@@ -44,7 +50,8 @@ export function validateVolumeSource(spec: PersistentVolumeSpec, path: FieldPath
     if (spec[field] === undefined) continue;
     const at = path.child(pathNames[field] ?? field);
     errors.push(...(count === 0 ? rule(spec, at) : [forbidden(at, "may not specify more than 1 volume type")]));
-    if (field === "local" && spec.nodeAffinity?.required === undefined) errors.push(required(path.child("nodeAffinity"), "Local volume requires node affinity"));
+    if (field === "local" && spec.nodeAffinity?.required === undefined)
+      errors.push(required(path.child("nodeAffinity"), "Local volume requires node affinity"));
     count++;
   }
   return count === 0 ? [...errors, required(path, "must specify a volume type")] : errors;
@@ -53,7 +60,8 @@ export function validateVolumeSource(spec: PersistentVolumeSpec, path: FieldPath
 function validateGlusterfs({ glusterfs }: PersistentVolumeSpec, path: FieldPath): FieldError[] {
   const errors = sources.requireFields(glusterfs!, ["endpoints", "path"], path);
   const namespace = glusterfs!.endpointsNamespace;
-  if (namespace !== undefined && isDns1123Label(namespace).length > 0) errors.push(invalid(path.child("endpointsNamespace"), namespace, "if the endpointnamespace is set, it must be a valid namespace name"));
+  if (namespace !== undefined && isDns1123Label(namespace).length > 0)
+    errors.push(invalid(path.child("endpointsNamespace"), namespace, "if the endpointnamespace is set, it must be a valid namespace name"));
   return errors;
 }
 
@@ -68,7 +76,11 @@ function validateLocal({ local }: PersistentVolumeSpec, path: FieldPath): FieldE
 
 function validateCsi(csi: CSIPersistentVolumeSource, path: FieldPath): FieldError[] {
   const references = ["controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"] as const;
-  return [...sources.validateCsiDriverName(csi.driver ?? "", path.child("driver")), ...sources.requireFields(csi, ["volumeHandle"], path), ...references.flatMap((field) => requireReference(csi[field], path.child(field)))];
+  return [
+    ...sources.validateCsiDriverName(csi.driver ?? "", path.child("driver")),
+    ...sources.requireFields(csi, ["volumeHandle"], path),
+    ...references.flatMap((field) => requireReference(csi[field], path.child(field))),
+  ];
 }
 
 function requireReference(reference: SecretReference | undefined, path: FieldPath): FieldError[] {

@@ -108,7 +108,17 @@ function validateAttributesClass({ volumeAttributesClassName: name, csi }: Persi
 }
 
 /** Names of the members, in the internal form, that are no source of a volume. */
-const notSources = ["Capacity", "AccessModes", "ClaimRef", "PersistentVolumeReclaimPolicy", "StorageClassName", "MountOptions", "VolumeMode", "NodeAffinity", "VolumeAttributesClassName"];
+const notSources = [
+  "Capacity",
+  "AccessModes",
+  "ClaimRef",
+  "PersistentVolumeReclaimPolicy",
+  "StorageClassName",
+  "MountOptions",
+  "VolumeMode",
+  "NodeAffinity",
+  "VolumeAttributesClassName",
+];
 
 function validateChange({ spec = {} }: PersistentVolume, { spec: before = {} }: PersistentVolume): FieldError[] {
   const errors: FieldError[] = [];
@@ -119,7 +129,13 @@ function validateChange({ spec = {} }: PersistentVolume, { spec: before = {} }: 
   if (difference !== "") errors.push(forbidden(path.child("persistentvolumesource"), `spec.persistentvolumesource is immutable after creation\n${difference}`));
   errors.push(...immutable(FieldPath.root("volumeMode"), spec.volumeMode, before.volumeMode));
   if (before.nodeAffinity !== undefined && !isSame(spec.nodeAffinity, before.nodeAffinity)) {
-    errors.push(invalid(FieldPath.root("nodeAffinity"), internalForm("api.core.v1.VolumeNodeAffinity", spec.nodeAffinity), "field is immutable, except for updating from beta label to GA"));
+    errors.push(
+      invalid(
+        FieldPath.root("nodeAffinity"),
+        internalForm("api.core.v1.VolumeNodeAffinity", spec.nodeAffinity),
+        "field is immutable, except for updating from beta label to GA",
+      ),
+    );
   }
   return errors;
 }
@@ -137,6 +153,8 @@ function volumeWarnings({ metadata, spec = {} }: PersistentVolume): string[] {
     ...(metadata.annotations?.[classAnnotation] === undefined ? [] : [classAnnotationWarning]),
     ...(spec.persistentVolumeReclaimPolicy === "Recycle" ? [`${path.child("persistentVolumeReclaimPolicy")}: ${recycleText}`] : []),
     ...terms.flatMap((term, index) => nodeSelectorTermWarnings(term, path.child("nodeAffinity", "required", "nodeSelectorTerms").index(index))),
-    ...retiredPlugins.filter(([field]) => set[field] !== undefined && !["flocker", "quobyte"].includes(field)).map(([, name, text]) => `${path.child(name)}: ${text}`),
+    ...retiredPlugins
+      .filter(([field]) => set[field] !== undefined && !["flocker", "quobyte"].includes(field))
+      .map(([, name, text]) => `${path.child(name)}: ${text}`),
   ];
 }

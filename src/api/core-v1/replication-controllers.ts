@@ -37,7 +37,11 @@ export const replicationControllers = defineKind<ReplicationController>({
     warnings: templateWarnings,
     resetFields: ["status"],
   },
-  status: { prepare: (controller, old) => restoreMembers(controller, old, "spec"), validate: ({ status }) => validateStatus(status ?? { replicas: 0 }), resetFields: ["spec"] },
+  status: {
+    prepare: (controller, old) => restoreMembers(controller, old, "spec"),
+    validate: ({ status }) => validateStatus(status ?? { replicas: 0 }),
+    resetFields: ["spec"],
+  },
   delete: { answer: "object", defaultPropagation: "orphan" },
   selectableFields: ({ status }) => ({ "status.replicas": String(status?.replicas ?? 0) }),
 });
@@ -63,11 +67,13 @@ function validateController({ spec = {} }: ReplicationController, context: RuleC
     errors.push(required(at));
   } else {
     const labels = template.metadata?.labels;
-    if (selector.some(([key, value]) => labels?.[key] !== value)) errors.push(invalid(at.child("metadata", "labels"), labels, "`selector` does not match template `labels`"));
+    if (selector.some(([key, value]) => labels?.[key] !== value))
+      errors.push(invalid(at.child("metadata", "labels"), labels, "`selector` does not match template `labels`"));
     errors.push(...validatePodTemplateSpec(template, at, context));
     const podSpec = template.spec ?? {};
     if (podSpec.restartPolicy !== "Always") errors.push(notSupported(at.child("spec", "restartPolicy"), podSpec.restartPolicy ?? "", ["Always"]));
-    if (podSpec.activeDeadlineSeconds !== undefined) errors.push(forbidden(at.child("spec", "activeDeadlineSeconds"), "activeDeadlineSeconds in ReplicationController is not Supported"));
+    if (podSpec.activeDeadlineSeconds !== undefined)
+      errors.push(forbidden(at.child("spec", "activeDeadlineSeconds"), "activeDeadlineSeconds in ReplicationController is not Supported"));
   }
   return [...errors, ...(["replicas", "minReadySeconds"] as const).flatMap((field) => validateCount(spec[field], path.child(field)))];
 }
@@ -79,7 +85,9 @@ function validateCount(count: number | undefined, at: FieldPath): FieldError[] {
 function validateStatus(status: ReplicationControllerStatus): FieldError[] {
   const at = FieldPath.root("status");
   const { replicas = 0, fullyLabeledReplicas = 0, readyReplicas = 0, availableReplicas = 0 } = status;
-  const errors = (["replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"] as const).flatMap((field) => validateCount(status[field], at.child(field)));
+  const errors = (["replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"] as const).flatMap((field) =>
+    validateCount(status[field], at.child(field)),
+  );
   const text = "cannot be greater than status.replicas";
   if (fullyLabeledReplicas > replicas) errors.push(invalid(at.child("fullyLabeledReplicas"), fullyLabeledReplicas, text));
   if (readyReplicas > replicas) errors.push(invalid(at.child("readyReplicas"), readyReplicas, text));

@@ -9,7 +9,17 @@ import type { QuantityLike } from "../../apimachinery/quantity.ts";
 export type ResourceList = Record<string, string | number>;
 
 const containerResources = ["cpu", "memory", "ephemeral-storage"];
-const integerResources = ["pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps", "persistentvolumeclaims", "services.nodeports", "services.loadbalancers"];
+const integerResources = [
+  "pods",
+  "resourcequotas",
+  "services",
+  "replicationcontrollers",
+  "secrets",
+  "configmaps",
+  "persistentvolumeclaims",
+  "services.nodeports",
+  "services.loadbalancers",
+];
 const standardResources = new Set([
   ...containerResources,
   ...containerResources.flatMap((name) => [`requests.${name}`, `limits.${name}`]),
@@ -17,7 +27,11 @@ const standardResources = new Set([
   "storage",
   "requests.storage",
 ]);
-const quotaOnlyResources = new Set([...containerResources.flatMap((name) => [name, `requests.${name}`, `limits.${name}`]), ...integerResources, "requests.storage"]);
+const quotaOnlyResources = new Set([
+  ...containerResources.flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
+  ...integerResources,
+  "requests.storage",
+]);
 
 export function isHugePages(name: string): boolean {
   return name.startsWith("hugepages-");
@@ -56,7 +70,8 @@ export function isIntegerResource(name: string): boolean {
 /** A name that a quota, a node or a limit range may speak of. */
 export function validateResourceName(name: string, path: FieldPath): FieldError[] {
   const errors = invalidEach(path, name, isQualifiedName(name));
-  if (errors.length === 0 && !name.includes("/") && !isStandardResource(name)) errors.push(invalid(path, name, "must be a standard resource type or fully qualified"));
+  if (errors.length === 0 && !name.includes("/") && !isStandardResource(name))
+    errors.push(invalid(path, name, "must be a standard resource type or fully qualified"));
   return errors;
 }
 

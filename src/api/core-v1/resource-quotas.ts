@@ -41,11 +41,13 @@ function validateQuota({ spec = {} }: ResourceQuota): FieldError[] {
 }
 
 function validateList(list: ResourceList | undefined, at: FieldPath): FieldError[] {
-  return Object.keys(list ?? {}).sort().flatMap((name) => {
-    const errors = validateResourceName(name, at.key(name));
-    if (!name.includes("/") && !isStandardQuotaResource(name)) errors.push(invalid(at.key(name), name, "must be a standard resource for quota"));
-    return [...errors, ...validateResourceAmount(name, list![name]!, at.key(name))];
-  });
+  return Object.keys(list ?? {})
+    .sort()
+    .flatMap((name) => {
+      const errors = validateResourceName(name, at.key(name));
+      if (!name.includes("/") && !isStandardQuotaResource(name)) errors.push(invalid(at.key(name), name, "must be a standard resource for quota"));
+      return [...errors, ...validateResourceAmount(name, list![name]!, at.key(name))];
+    });
 }
 
 const computeResources = ["cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"];
@@ -89,12 +91,14 @@ function validateScopeSelector({ scopeSelector, hard, scopes }: ResourceQuotaSpe
   const errors = requirements.flatMap(({ scopeName = "", operator = "", values = [] }) => {
     const isKnown = Object.hasOwn(resourcesByScope, scopeName);
     const faults: FieldError[] = isKnown ? [] : [invalid(at.child("scopeName"), scopeName, "unsupported scope")];
-    if (isKnown && isMisfit(scopeName, hard)) faults.push(invalid(at, internalForm("api.core.v1.ScopeSelector", scopeSelector), "unsupported scope applied to resource"));
+    if (isKnown && isMisfit(scopeName, hard))
+      faults.push(invalid(at, internalForm("api.core.v1.ScopeSelector", scopeSelector), "unsupported scope applied to resource"));
     if (plainScopes.includes(scopeName) && operator !== "Exists") faults.push(invalid(at.child("operator"), operator, plainText));
     if (operator === "In" || operator === "NotIn") {
       if (values.length === 0) faults.push(required(at.child("values"), "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"));
     } else if (operator === "Exists" || operator === "DoesNotExist") {
-      if (values.length > 0) faults.push(invalid(at.child("values"), values, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"));
+      if (values.length > 0)
+        faults.push(invalid(at.child("values"), values, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"));
     } else {
       faults.push(invalid(at.child("operator"), operator, "not a valid selector operator"));
     }

@@ -23,7 +23,11 @@ export const secrets = defineKind<Secret>({
   },
   create: { validate: validateSecret, warnings: tlsWarnings },
   update: {
-    validate: (secret, old) => [...immutable(FieldPath.root("type"), secret.type, old.type), ...validateSealed(secret, old, ["data"]), ...validateSecret(secret)],
+    validate: (secret, old) => [
+      ...immutable(FieldPath.root("type"), secret.type, old.type),
+      ...validateSealed(secret, old, ["data"]),
+      ...validateSecret(secret),
+    ],
     warnings: tlsWarnings,
   },
   selectableFields: ({ type = "" }) => ({ type }),
@@ -34,7 +38,9 @@ const accountNameKey = "kubernetes.io/service-account.name";
 
 function validateSecret(secret: Secret): FieldError[] {
   const data = secret.data ?? {};
-  const errors = Object.keys(data).sort().flatMap((key) => invalidEach(path.key(key), key, isConfigMapKey(key)));
+  const errors = Object.keys(data)
+    .sort()
+    .flatMap((key) => invalidEach(path.key(key), key, isConfigMapKey(key)));
   if (sizeOfBase64(data) > maxDataBytes) errors.push(tooLong(path, maxDataBytes));
   const missing = (...keys: string[]) => keys.filter((key) => data[key] === undefined).map((key) => required(path.key(key)));
   switch (secret.type) {

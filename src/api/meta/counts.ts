@@ -14,9 +14,15 @@ export function validateCounts<T extends object>(holder: T, names: readonly (key
 }
 
 /** A fault for each pair whose first count is greater than the second: `[count, bound, name of the bound in the text]`. */
-export function validateBounds<T extends object>(holder: T, pairs: readonly (readonly [name: keyof T & string, bound: keyof T & string, boundText: string])[], path: FieldPath): FieldError[] {
+export function validateBounds<T extends object>(
+  holder: T,
+  pairs: readonly (readonly [name: keyof T & string, bound: keyof T & string, boundText: string])[],
+  path: FieldPath,
+): FieldError[] {
   const count = (name: keyof T) => (holder[name] as number | undefined) ?? 0;
-  return pairs.filter(([name, bound]) => count(name) > count(bound)).map(([name, , text]) => invalid(path.child(name), count(name), `cannot be greater than ${text}`));
+  return pairs
+    .filter(([name, bound]) => count(name) > count(bound))
+    .map(([name, , text]) => invalid(path.child(name), count(name), `cannot be greater than ${text}`));
 }
 
 /** A count that never goes back: that of name collisions. */

@@ -9,7 +9,9 @@ import type { JsonValue } from "../../apimachinery/json.ts";
 export function jsonDiff(left: JsonValue, right: JsonValue): string {
   const before = JSON.stringify(left, null, 1).split("\n");
   const after = JSON.stringify(right, null, 1).split("\n");
-  return hunksOf(editsOf(before, after)).map((hunk) => hunkText(hunk, before, after)).join("");
+  return hunksOf(editsOf(before, after))
+    .map((hunk) => hunkText(hunk, before, after))
+    .join("");
 }
 
 const contextLines = 3;
@@ -59,7 +61,8 @@ function commonRuns(before: readonly string[], after: readonly string[]): Run[] 
   found.sort((a, b) => a.left - b.left);
   return found.reduce<Run[]>((merged, run) => {
     const last = merged.at(-1);
-    if (last !== undefined && last.left + last.length === run.left && last.right + last.length === run.right) merged[merged.length - 1] = { ...last, length: last.length + run.length };
+    if (last !== undefined && last.left + last.length === run.left && last.right + last.length === run.right)
+      merged[merged.length - 1] = { ...last, length: last.length + run.length };
     else merged.push(run);
     return merged;
   }, []);

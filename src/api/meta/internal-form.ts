@@ -35,8 +35,10 @@ function machineryForm(struct: StructSchema, value: JsonObject): JsonObject {
   const form: JsonObject = {};
   for (const field of struct.fields.values()) {
     const member = value[field.name];
-    const isEmpty = member === undefined || member === null || member === "" || (typeof member === "object" && Object.keys(member).length === 0 && !field.isPointer);
-    if (!isEmpty || !(field.omitEmpty || field.omitZero)) form[field.name] = isEmpty ? fieldForm(field, member) : field.schema.shape === "scalar" ? member! : schemaForm(field.schema, member!);
+    const isEmpty =
+      member === undefined || member === null || member === "" || (typeof member === "object" && Object.keys(member).length === 0 && !field.isPointer);
+    if (!isEmpty || !(field.omitEmpty || field.omitZero))
+      form[field.name] = isEmpty ? fieldForm(field, member) : field.schema.shape === "scalar" ? member! : schemaForm(field.schema, member!);
   }
   return form;
 }
@@ -54,7 +56,11 @@ function schemaForm(schema: Schema, value: JsonValue): JsonValue {
     case "list":
       return (value as JsonValue[]).map((item) => schemaForm(schema.items, item));
     case "map":
-      return Object.fromEntries(Object.keys(value as JsonObject).sort().map((key) => [key, schemaForm(schema.values, (value as JsonObject)[key]!)]));
+      return Object.fromEntries(
+        Object.keys(value as JsonObject)
+          .sort()
+          .map((key) => [key, schemaForm(schema.values, (value as JsonObject)[key]!)]),
+      );
     case "scalar":
       return schema.scalar === "quantity" ? String(value) : value;
   }
@@ -71,7 +77,8 @@ const isMachinery = (schema: Schema) => schema.shape === "struct" && schema.name
 const isTypeMeta = (struct: StructSchema) => struct.gvk.length > 0;
 
 /** Words that Go writes in capitals when a name begins with them. */
-const initialisms = /^(api|aws|ca|cidrs?|cpu|csi|dns|fc|fs|gce|gmsa|grpc|http|id|ip|iqn|iscsi|json|nfs|os|pd|pkcs|pkix|rbd|ssl|tcp|tls|ttl|tty|uid|uri|url|wwids)(?=[A-Z0-9]|$)/;
+const initialisms =
+  /^(api|aws|ca|cidrs?|cpu|csi|dns|fc|fs|gce|gmsa|grpc|http|id|ip|iqn|iscsi|json|nfs|os|pd|pkcs|pkix|rbd|ssl|tcp|tls|ttl|tty|uid|uri|url|wwids)(?=[A-Z0-9]|$)/;
 const exceptions: Readonly<Record<string, string>> = {
   "AzureDiskVolumeSource.diskURI": "DataDiskURI",
   "GlusterfsVolumeSource.endpoints": "EndpointsName",

@@ -10,7 +10,9 @@ export function validateLabelSelector(selector: LabelSelector | undefined, path:
   if (selector === undefined || selector === null) return [];
   return [
     ...validateLabels(selector.matchLabels, path.child("matchLabels")),
-    ...(selector.matchExpressions ?? []).flatMap((requirement, index) => validateRequirement(requirement, path.child("matchExpressions").index(index), allowsInvalidValues)),
+    ...(selector.matchExpressions ?? []).flatMap((requirement, index) =>
+      validateRequirement(requirement, path.child("matchExpressions").index(index), allowsInvalidValues),
+    ),
   ];
 }
 

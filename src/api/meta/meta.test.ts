@@ -22,41 +22,72 @@ test("metadata of a new object", () => {
     [{ name: "x", annotations: { "A/B": "v" } }, []],
     [{ name: "x", annotations: { a: "v".repeat(262_144) } }, ["metadata.annotations: Too long: may not be more than 262144 bytes"]],
     [{ name: "x", finalizers: ["f"] }, ['metadata.finalizers[0]: Invalid value: "f": name is neither a standard finalizer name nor is it fully qualified']],
-    [{ name: "x", finalizers: ["orphan", "foregroundDeletion"] }, ['metadata.finalizers: Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and foregroundDeletion cannot be both set']],
-    [{ name: "x", ownerReferences: [{ ...owner, apiVersion: "a/b/c" }] }, ['metadata.ownerReferences[0].apiVersion: Invalid value: "a/b/c": must be <group>/<version> or <version>']],
     [
-      { name: "x", ownerReferences: [{ ...owner, kind: "Event" }] },
-      ['metadata.ownerReferences[0]: Invalid value: {"apiVersion":"v1","kind":"Event","name":"o","uid":"u"}: /v1, Kind=Event is disallowed from being an owner'],
+      { name: "x", finalizers: ["orphan", "foregroundDeletion"] },
+      ['metadata.finalizers: Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and foregroundDeletion cannot be both set'],
     ],
     [
-      { name: "x", ownerReferences: [{ ...owner, controller: true }, { ...owner, controller: true }] },
+      { name: "x", ownerReferences: [{ ...owner, apiVersion: "a/b/c" }] },
+      ['metadata.ownerReferences[0].apiVersion: Invalid value: "a/b/c": must be <group>/<version> or <version>'],
+    ],
+    [
+      { name: "x", ownerReferences: [{ ...owner, kind: "Event" }] },
+      [
+        'metadata.ownerReferences[0]: Invalid value: {"apiVersion":"v1","kind":"Event","name":"o","uid":"u"}: /v1, Kind=Event is disallowed from being an owner',
+      ],
+    ],
+    [
+      {
+        name: "x",
+        ownerReferences: [
+          { ...owner, controller: true },
+          { ...owner, controller: true },
+        ],
+      },
       [
         'metadata.ownerReferences: Invalid value: [{"apiVersion":"v1","kind":"ConfigMap","name":"o","uid":"u","controller":true},{"apiVersion":"v1","kind":"ConfigMap","name":"o","uid":"u","controller":true}]: Only one reference can have Controller set to true. Found "true" in references for ConfigMap/o and ConfigMap/o',
       ],
     ],
-    [{ name: "x", managedFields: [{ manager: "m", operation: "Bogus" }] }, ['metadata.managedFields[0].operation: Invalid value: "Bogus": must be `Apply` or `Update`']],
+    [
+      { name: "x", managedFields: [{ manager: "m", operation: "Bogus" }] },
+      ['metadata.managedFields[0].operation: Invalid value: "Bogus": must be `Apply` or `Update`'],
+    ],
   ];
   for (const [metadata, faults] of table) {
     const errors = validateObjectMeta({ namespace: "ns", ...metadata }, { nameRule: subdomainName, isNamespaced: true });
     assert.deepEqual(errors.map(fieldErrorText), faults);
   }
-  assert.deepEqual(validateObjectMeta({ name: "x", namespace: "ns" }, { nameRule: subdomainName, isNamespaced: false }).map(fieldErrorText), ["metadata.namespace: Forbidden: not allowed on this type"]);
+  assert.deepEqual(validateObjectMeta({ name: "x", namespace: "ns" }, { nameRule: subdomainName, isNamespaced: false }).map(fieldErrorText), [
+    "metadata.namespace: Forbidden: not allowed on this type",
+  ]);
 });
 
 test("metadata of a changed object", () => {
-  const old: ObjectMeta = { name: "x", uid: "u", creationTimestamp: "2026-01-01T00:00:00Z", deletionTimestamp: "2026-01-02T00:00:00Z", deletionGracePeriodSeconds: 5, finalizers: ["a.b/c"] };
+  const old: ObjectMeta = {
+    name: "x",
+    uid: "u",
+    creationTimestamp: "2026-01-01T00:00:00Z",
+    deletionTimestamp: "2026-01-02T00:00:00Z",
+    deletionGracePeriodSeconds: 5,
+    finalizers: ["a.b/c"],
+  };
   const table: [metadata: ObjectMeta, faults: string[]][] = [
     [{ name: "x" }, []],
     [{ name: "x", uid: "z" }, ['metadata.uid: Invalid value: "z": field is immutable']],
     [{ name: "x", deletionGracePeriodSeconds: 99 }, ["metadata.deletionGracePeriodSeconds: Invalid value: 99: field is immutable"]],
-    [{ name: "x", finalizers: ["a.b/d"] }, ['metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"a.b/d"}']],
+    [
+      { name: "x", finalizers: ["a.b/d"] },
+      ['metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"a.b/d"}'],
+    ],
   ];
   for (const [metadata, faults] of table) {
     const changed = { resourceVersion: "1", ...metadata };
     inheritObjectMeta(changed, old);
     assert.deepEqual(validateObjectMetaUpdate(changed, old).map(fieldErrorText), faults);
   }
-  assert.deepEqual(validateObjectMetaUpdate({ name: "x" }, { name: "x" }).map(fieldErrorText), ['metadata.resourceVersion: Invalid value: "": must be specified for an update']);
+  assert.deepEqual(validateObjectMetaUpdate({ name: "x" }, { name: "x" }).map(fieldErrorText), [
+    'metadata.resourceVersion: Invalid value: "": must be specified for an update',
+  ]);
 });
 
 test("owners named twice", () => {
@@ -72,15 +103,22 @@ test("field managers", () => {
 
 test("label selectors", () => {
   const path = FieldPath.root("selector");
-  const faults = validateLabelSelector({ matchLabels: { a: "b c" }, matchExpressions: [{ key: "a", operator: "In" }, { key: "a", operator: "Exists", values: ["x"] }, { key: "a", operator: "Bogus" }] }, path);
-  assert.deepEqual(
-    faults.slice(1).map(fieldErrorText),
-    [
-      "selector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
-      "selector.matchExpressions[1].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-      'selector.matchExpressions[2].operator: Invalid value: "Bogus": not a valid selector operator',
-    ],
+  const faults = validateLabelSelector(
+    {
+      matchLabels: { a: "b c" },
+      matchExpressions: [
+        { key: "a", operator: "In" },
+        { key: "a", operator: "Exists", values: ["x"] },
+        { key: "a", operator: "Bogus" },
+      ],
+    },
+    path,
   );
+  assert.deepEqual(faults.slice(1).map(fieldErrorText), [
+    "selector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
+    "selector.matchExpressions[1].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+    'selector.matchExpressions[2].operator: Invalid value: "Bogus": not a valid selector operator',
+  ]);
   assert.equal(faults[0]!.field, "selector.matchLabels");
 });
 
@@ -96,7 +134,15 @@ test("conditions", () => {
 
 test("values in the internal form", () => {
   assert.deepEqual(internalForm("api.core.v1.ServicePort", { port: 80 }), { Name: "", Protocol: "", AppProtocol: null, Port: 80, TargetPort: 0, NodePort: 0 });
-  assert.deepEqual(internalForm("api.core.v1.ObjectReference", { uid: "u" }), { Kind: "", Namespace: "", Name: "", UID: "u", APIVersion: "", ResourceVersion: "", FieldPath: "" });
+  assert.deepEqual(internalForm("api.core.v1.ObjectReference", { uid: "u" }), {
+    Kind: "",
+    Namespace: "",
+    Name: "",
+    UID: "u",
+    APIVersion: "",
+    ResourceVersion: "",
+    FieldPath: "",
+  });
   assert.ok(isSemanticallyEqual("api.core.v1.PodSpec", { containers: [], nodeName: "" }, {}));
   assert.ok(!isSemanticallyEqual("api.core.v1.PodSpec", { hostUsers: false }, {}));
 });

@@ -10,7 +10,9 @@ import { validateCount } from "./counts.ts";
 /** A count from 0 on, or a percentage. */
 export function validateNumberOrPercent(value: IntOrString, path: FieldPath): FieldError[] {
   if (typeof value === "number") return validateCount(value, path);
-  return isPercent(value) ? [] : [invalid(path, value, regexText("a valid percent string must be a numeric string followed by an ending '%'", "[0-9]+%", "1%", "93%"))];
+  return isPercent(value)
+    ? []
+    : [invalid(path, value, regexText("a valid percent string must be a numeric string followed by an ending '%'", "[0-9]+%", "1%", "93%"))];
 }
 
 /** A fault when `value` is a percentage above 100. */

@@ -49,7 +49,12 @@ export function inheritObjectMeta(metadata: ObjectMeta, old: Readonly<ObjectMeta
 }
 
 /** Faults of changed metadata, after `inheritObjectMeta`. */
-export function validateObjectMetaUpdate(metadata: ObjectMeta, old: Readonly<ObjectMeta>, path: FieldPath = FieldPath.root("metadata"), requiresQualifiedFinalizers = true): FieldError[] {
+export function validateObjectMetaUpdate(
+  metadata: ObjectMeta,
+  old: Readonly<ObjectMeta>,
+  path: FieldPath = FieldPath.root("metadata"),
+  requiresQualifiedFinalizers = true,
+): FieldError[] {
   const errors: FieldError[] = [];
   if (old.deletionTimestamp !== undefined) errors.push(...validateNoNewFinalizers(metadata.finalizers ?? [], old.finalizers ?? [], path.child("finalizers")));
   if ((metadata.resourceVersion ?? "") === "") errors.push(invalid(path.child("resourceVersion"), "", "must be specified for an update"));
@@ -101,7 +106,9 @@ export function duplicateOwnerWarnings(references: readonly OwnerReference[] | u
   const uids = (references ?? []).map((reference) => reference.uid);
   const repeated = [...new Set(uids.filter((uid, index) => uids.indexOf(uid) !== index))];
   if (repeated.length === 0) return [];
-  return [`.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(", ")}`];
+  return [
+    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(", ")}`,
+  ];
 }
 
 function validateOwnerReferences(references: readonly OwnerReference[], path: FieldPath): FieldError[] {
@@ -112,7 +119,10 @@ function validateOwnerReferences(references: readonly OwnerReference[], path: Fi
     if (reference.controller !== true) return;
     const name = `${reference.kind}/${reference.name}`;
     if (controller === "") controller = name;
-    else errors.push(invalid(path, references.map(inOrder), `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`));
+    else
+      errors.push(
+        invalid(path, references.map(inOrder), `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`),
+      );
   });
   return errors;
 }
@@ -156,15 +166,22 @@ export function validateFinalizerNames(finalizers: readonly string[], path: Fiel
 function validateNoNewFinalizers(finalizers: readonly string[], old: readonly string[], path: FieldPath): FieldError[] {
   const added = [...new Set(finalizers)].filter((finalizer) => !old.includes(finalizer)).sort();
   if (added.length === 0) return [];
-  return [forbidden(path, `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`)];
+  return [
+    forbidden(
+      path,
+      `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`,
+    ),
+  ];
 }
 
 function validateManagedFields(entries: readonly ManagedFieldsEntry[], path: FieldPath): FieldError[] {
   return entries.flatMap((entry, index) => {
     const at = path.index(index);
     const errors: FieldError[] = [];
-    if (entry.operation !== "Apply" && entry.operation !== "Update") errors.push(invalid(at.child("operation"), entry.operation ?? "", "must be `Apply` or `Update`"));
-    if ((entry.fieldsType ?? "") !== "" && entry.fieldsType !== "FieldsV1") errors.push(invalid(at.child("fieldsType"), entry.fieldsType, "must be `FieldsV1`"));
+    if (entry.operation !== "Apply" && entry.operation !== "Update")
+      errors.push(invalid(at.child("operation"), entry.operation ?? "", "must be `Apply` or `Update`"));
+    if ((entry.fieldsType ?? "") !== "" && entry.fieldsType !== "FieldsV1")
+      errors.push(invalid(at.child("fieldsType"), entry.fieldsType, "must be `FieldsV1`"));
     errors.push(...validateFieldManager(entry.manager ?? "", at.child("manager")));
     if (byteLength(entry.subresource ?? "") > 256) errors.push(tooLong(at.child("subresource"), 256));
     return errors;

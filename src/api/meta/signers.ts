@@ -11,7 +11,8 @@ export function validateSignerName(name: string, path: FieldPath): FieldError[] 
   if (segments.length !== 2) return [invalid(path, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")];
   const [domain, signer] = segments as [string, string];
   const errors: FieldError[] = [];
-  const inLabel = (segment: string, label: string, faults: readonly string[]) => errors.push(...faults.map((fault) => invalid(path, segment, `validating label ${JSON.stringify(label)}: ${fault}`)));
+  const inLabel = (segment: string, label: string, faults: readonly string[]) =>
+    errors.push(...faults.map((fault) => invalid(path, segment, `validating label ${JSON.stringify(label)}: ${fault}`)));
   if (byteLength(domain) > 253) errors.push(tooLong(path, 253));
   for (const label of domain.split(".")) inLabel(domain, label, isDns1123Label(label));
   if (!domain.includes(".")) errors.push(invalid(path, domain, "should be a domain with at least two segments separated by dots"));
@@ -22,7 +23,7 @@ export function validateSignerName(name: string, path: FieldPath): FieldError[] 
 
 /** Name of a ClusterTrustBundle: of a signer's it begins with the signer's name, with a colon for the slash, and a colon. */
 export function trustBundleNameFaults(name: string, signerName: string): string[] {
-  if (signerName === "") return name.includes(":") ? ["ClusterTrustBundle without signer name must not have \":\" in its name"] : isDns1123Subdomain(name);
+  if (signerName === "") return name.includes(":") ? ['ClusterTrustBundle without signer name must not have ":" in its name'] : isDns1123Subdomain(name);
   const prefix = `${signerName.replaceAll("/", ":")}:`;
   if (!name.startsWith(prefix)) return [`ClusterTrustBundle for signerName ${signerName} must be named with prefix ${prefix}`];
   return isDns1123Subdomain(name.slice(prefix.length));

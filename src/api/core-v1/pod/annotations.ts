@@ -18,14 +18,17 @@ export const appArmorPrefix = "container.apparmor.security.beta.kubernetes.io/";
 export function validatePodAnnotations(annotations: Readonly<Record<string, string>>, spec: PodSpec, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   const mirror = annotations[mirrorAnnotation];
-  if (mirror !== undefined && !spec.nodeName) errors.push(invalid(path.key(mirrorAnnotation), mirror, "must set spec.nodeName if mirror pod annotation is set"));
+  if (mirror !== undefined && !spec.nodeName)
+    errors.push(invalid(path.key(mirrorAnnotation), mirror, "must set spec.nodeName if mirror pod annotation is set"));
   const cost = annotations[deletionCost];
   if (cost !== undefined && !isInt32(cost)) errors.push(invalid(path.key(deletionCost), cost, "must be a 32bit integer"));
   for (const key of Object.keys(annotations).sort()) {
     if (key === podSeccomp || key.startsWith(containerSeccomp)) errors.push(...validateSeccompText(annotations[key]!, path.child(key)));
   }
   const names = new Set(containersWithPaths(spec, path).map(({ container }) => container.name));
-  for (const key of Object.keys(annotations).filter((name) => name.startsWith(appArmorPrefix)).sort()) {
+  for (const key of Object.keys(annotations)
+    .filter((name) => name.startsWith(appArmorPrefix))
+    .sort()) {
     const container = key.slice(appArmorPrefix.length);
     if (!names.has(container)) errors.push(invalid(path.key(key), container, "container not found"));
     const profile = annotations[key]!;
@@ -38,7 +41,8 @@ export function validatePodAnnotations(annotations: Readonly<Record<string, stri
 export function validateAnnotationsMatchFields({ annotations = {} }: ObjectMeta, spec: PodSpec, specPath: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   const podProfile = spec.securityContext?.seccompProfile;
-  if (annotations[podSeccomp] !== undefined) errors.push(...compareSeccomp(annotations[podSeccomp], podProfile, specPath.child("securityContext", "seccompProfile")));
+  if (annotations[podSeccomp] !== undefined)
+    errors.push(...compareSeccomp(annotations[podSeccomp], podProfile, specPath.child("securityContext", "seccompProfile")));
   const containers = containersWithPaths(spec, specPath);
   for (const { container, path } of containers) {
     const text = annotations[containerSeccomp + container.name];
@@ -51,7 +55,8 @@ export function validateAnnotationsMatchFields({ annotations = {} }: ObjectMeta,
     if (told === undefined || profile === undefined) continue;
     const at = path.child("securityContext", "appArmorProfile");
     if (told.type !== profile.type) errors.push(forbidden(at.child("type"), "apparmor type in annotation and field must match"));
-    else if (told.type === "Localhost" && (told.localhostProfile ?? "") !== (profile.localhostProfile ?? "")) errors.push(forbidden(at.child("localhostProfile"), "apparmor profile in annotation and field must match"));
+    else if (told.type === "Localhost" && (told.localhostProfile ?? "") !== (profile.localhostProfile ?? ""))
+      errors.push(forbidden(at.child("localhostProfile"), "apparmor profile in annotation and field must match"));
   }
   return errors;
 }
@@ -63,8 +68,28 @@ export function validateAnnotationUpdate(pod: Pod, old: Pod, path: FieldPath): F
   const before = old.metadata.annotations ?? {};
   for (const key of [...new Set([...Object.keys(annotations), ...Object.keys(before)])].sort()) {
     if (annotations[key] === before[key]) continue;
-    if (key.startsWith(appArmorPrefix)) errors.push(forbidden(path.key(key), annotations[key] === undefined ? "may not remove AppArmor annotations" : before[key] === undefined ? "may not add AppArmor annotations" : "may not update AppArmor annotations"));
-    if (key === mirrorAnnotation) errors.push(forbidden(path.key(key), annotations[key] === undefined ? "may not remove mirror pod annotation" : before[key] === undefined ? "may not add mirror pod annotation" : "may not update mirror pod annotation"));
+    if (key.startsWith(appArmorPrefix))
+      errors.push(
+        forbidden(
+          path.key(key),
+          annotations[key] === undefined
+            ? "may not remove AppArmor annotations"
+            : before[key] === undefined
+              ? "may not add AppArmor annotations"
+              : "may not update AppArmor annotations",
+        ),
+      );
+    if (key === mirrorAnnotation)
+      errors.push(
+        forbidden(
+          path.key(key),
+          annotations[key] === undefined
+            ? "may not remove mirror pod annotation"
+            : before[key] === undefined
+              ? "may not add mirror pod annotation"
+              : "may not update mirror pod annotation",
+        ),
+      );
   }
   return errors;
 }
@@ -116,7 +141,9 @@ function compareSeccomp(text: string, profile: SeccompProfile | undefined, path:
       return text === "runtime/default" || text === "docker/default" ? [] : [mismatch];
     case "Localhost":
       if (!text.startsWith("localhost/")) return [mismatch];
-      return text.slice("localhost/".length) === (profile.localhostProfile ?? "") ? [] : [forbidden(path.child("localhostProfile"), "seccomp profile in annotation and field must match")];
+      return text.slice("localhost/".length) === (profile.localhostProfile ?? "")
+        ? []
+        : [forbidden(path.child("localhostProfile"), "seccomp profile in annotation and field must match")];
     default:
       return [];
   }

@@ -61,7 +61,8 @@ export function validateContainer(container: Container, { spec, volumes, claims,
   const errors: FieldError[] = name === "" ? [required(path.child("name"))] : invalidEach(path.child("name"), name, isDns1123Label(name));
   if (!container.image) errors.push(required(path.child("image")));
   if (terminationMessagePolicy === "") errors.push(required(path.child("terminationMessagePolicy")));
-  else if (!["File", "FallbackToLogsOnError"].includes(terminationMessagePolicy)) errors.push(notSupported(path.child("terminationMessagePolicy"), terminationMessagePolicy, ["File", "FallbackToLogsOnError"]));
+  else if (!["File", "FallbackToLogsOnError"].includes(terminationMessagePolicy))
+    errors.push(notSupported(path.child("terminationMessagePolicy"), terminationMessagePolicy, ["File", "FallbackToLogsOnError"]));
   return [
     ...errors,
     ...validateContainerPorts(container.ports ?? [], path.child("ports")),
@@ -73,13 +74,19 @@ export function validateContainer(container: Container, { spec, volumes, claims,
     ...validatePullPolicy(imagePullPolicy, path.child("imagePullPolicy")),
     ...validateResources(container.resources ?? {}, claims, path.child("resources")),
     ...validateResizePolicy(container.resizePolicy ?? [], spec.restartPolicy, path.child("resizePolicy")),
-    ...validateSecurityContext(container.securityContext, { hostUsers: spec.hostUsers ?? true, allowPrivileged: settings.allowPrivileged }, path.child("securityContext")),
+    ...validateSecurityContext(
+      container.securityContext,
+      { hostUsers: spec.hostUsers ?? true, allowPrivileged: settings.allowPrivileged },
+      path.child("securityContext"),
+    ),
   ];
 }
 
 /** What pods ask for beyond templates, which have always been allowed to be sloppy. */
 export function validateImages(containers: readonly Container[], path: FieldPath): FieldError[] {
-  return containers.flatMap(({ image = "" }, index) => (image === image.trim() ? [] : [invalid(path.index(index).child("image"), image, "must not have leading or trailing whitespace")]));
+  return containers.flatMap(({ image = "" }, index) =>
+    image === image.trim() ? [] : [invalid(path.index(index).child("image"), image, "must not have leading or trailing whitespace")],
+  );
 }
 
 export function validatePullPolicy(policy: string | undefined, path: FieldPath): FieldError[] {
@@ -105,7 +112,8 @@ function validateResizePolicy(policies: readonly ContainerResizePolicy[], podRes
     else if (!["cpu", "memory"].includes(resourceName)) errors.push(notSupported(path, resourceName, ["cpu", "memory"]));
     if (restartPolicy === "") errors.push(required(path));
     else if (!["NotRequired", "RestartContainer"].includes(restartPolicy)) errors.push(notSupported(path, restartPolicy, ["NotRequired", "RestartContainer"]));
-    if (podRestartPolicy === "Never" && restartPolicy !== "NotRequired") errors.push(invalid(path, restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'"));
+    if (podRestartPolicy === "Never" && restartPolicy !== "NotRequired")
+      errors.push(invalid(path, restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'"));
     return errors;
   });
 }

@@ -42,7 +42,9 @@ function containersOf(spec: PodSpec) {
 }
 
 function probesOf(spec: PodSpec) {
-  return containersOf(spec).flatMap(({ livenessProbe, readinessProbe, startupProbe }) => [livenessProbe, readinessProbe, startupProbe].filter((probe) => probe !== undefined));
+  return containersOf(spec).flatMap(({ livenessProbe, readinessProbe, startupProbe }) =>
+    [livenessProbe, readinessProbe, startupProbe].filter((probe) => probe !== undefined),
+  );
 }
 
 function userFields(spec: PodSpec): [object | undefined, string][] {

@@ -12,7 +12,10 @@ export function validateEnv(variables: readonly EnvVar[], path: FieldPath): Fiel
   return variables.flatMap((variable, index) => {
     const at = path.index(index);
     const { name = "" } = variable;
-    return [...(name === "" ? [required(at.child("name"))] : invalidEach(at.child("name"), name, isEnvVarName(name))), ...validateValueFrom(variable, at.child("valueFrom"))];
+    return [
+      ...(name === "" ? [required(at.child("name"))] : invalidEach(at.child("name"), name, isEnvVarName(name))),
+      ...validateValueFrom(variable, at.child("valueFrom")),
+    ];
   });
 }
 
@@ -58,7 +61,10 @@ function validateValueFrom({ value, valueFrom }: EnvVar, path: FieldPath): Field
 }
 
 function validateKeySelector({ name = "", key = "" }: { name?: string; key?: string }, path: FieldPath): FieldError[] {
-  return [...invalidEach(path.child("name"), name, isDns1123Subdomain(name)), ...(key === "" ? [required(path.child("key"))] : invalidEach(path.child("key"), key, isConfigMapKey(key)))];
+  return [
+    ...invalidEach(path.child("name"), name, isDns1123Subdomain(name)),
+    ...(key === "" ? [required(path.child("key"))] : invalidEach(path.child("key"), key, isConfigMapKey(key))),
+  ];
 }
 
 function validateFileKey({ key, volumeName, path: file }: FileKeySelector, path: FieldPath): FieldError[] {
@@ -69,7 +75,17 @@ function validateFileKey({ key, volumeName, path: file }: FileKeySelector, path:
   ];
 }
 
-const envFieldPaths = ["metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"];
+const envFieldPaths = [
+  "metadata.name",
+  "metadata.namespace",
+  "metadata.uid",
+  "spec.nodeName",
+  "spec.serviceAccountName",
+  "status.hostIP",
+  "status.hostIPs",
+  "status.podIP",
+  "status.podIPs",
+];
 export const volumeFieldPaths = ["metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"];
 const knownFieldPaths = new Set([...envFieldPaths, ...volumeFieldPaths, "spec.restartPolicy", "spec.schedulerName", "status.phase"]);
 

@@ -12,7 +12,17 @@ import { wholeObject } from "./resize.ts";
 
 const text = "cannot be set for an Ephemeral Container";
 /** In the order of the type; all others are allowed. */
-const forbiddenFields: readonly (keyof EphemeralContainer & string)[] = ["ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"];
+const forbiddenFields: readonly (keyof EphemeralContainer & string)[] = [
+  "ports",
+  "resources",
+  "resizePolicy",
+  "restartPolicy",
+  "restartPolicyRules",
+  "livenessProbe",
+  "readinessProbe",
+  "startupProbe",
+  "lifecycle",
+];
 
 export function validateEphemeralContainers(rules: ContainerRules, path: FieldPath): FieldError[] {
   const { spec } = rules;
@@ -27,7 +37,8 @@ export function validateEphemeralContainers(rules: ContainerRules, path: FieldPa
     if (targetContainerName && !others.has(targetContainerName)) errors.push(notFound(at.child("targetContainerName"), targetContainerName));
     errors.push(...forbiddenFields.filter((field) => !isEmpty(container[field])).map((field) => forbidden(at.child(field), text)));
     (container.volumeMounts ?? []).forEach((mount, mountIndex) => {
-      for (const field of ["subPath", "subPathExpr"] as const) if (mount[field]) errors.push(forbidden(at.child("volumeMounts").index(mountIndex).child(field), text));
+      for (const field of ["subPath", "subPathExpr"] as const)
+        if (mount[field]) errors.push(forbidden(at.child("volumeMounts").index(mountIndex).child(field), text));
     });
     return errors;
   });
@@ -42,7 +53,12 @@ export function validateEphemeralUpdate(pod: Pod, old: Pod): FieldError[] {
     const after = pod.spec?.ephemeralContainers?.find(({ name }) => name === before.name);
     if (after === undefined) return [forbidden(path, `existing ephemeral containers ${JSON.stringify(before.name)} may not be removed\n`)];
     if (isSemanticallyEqual(type, before, after)) return [];
-    return [forbidden(path, `existing ephemeral containers ${JSON.stringify(before.name)} may not be changed\n${jsonDiff(internalForm(type, before), internalForm(type, after))}`)];
+    return [
+      forbidden(
+        path,
+        `existing ephemeral containers ${JSON.stringify(before.name)} may not be changed\n${jsonDiff(internalForm(type, before), internalForm(type, after))}`,
+      ),
+    ];
   });
 }
 

@@ -15,8 +15,14 @@ export function validateLifecycle(lifecycle: Lifecycle, gracePeriodSeconds: numb
 }
 
 const windowsSignals = ["SIGKILL", "SIGTERM"];
-const namedSignals = "ABRT ALRM BUS CHLD CLD CONT FPE HUP ILL INT IO IOT KILL PIPE POLL PROF PWR QUIT SEGV STKFLT STOP SYS TERM TRAP TSTP TTIN TTOU URG USR1 USR2 VTALRM WINCH XCPU XFSZ";
-const realTimeSignals = ["RTMIN", ...Array.from({ length: 15 }, (_, index) => `RTMIN+${index + 1}`), ...Array.from({ length: 14 }, (_, index) => `RTMAX-${14 - index}`), "RTMAX"];
+const namedSignals =
+  "ABRT ALRM BUS CHLD CLD CONT FPE HUP ILL INT IO IOT KILL PIPE POLL PROF PWR QUIT SEGV STKFLT STOP SYS TERM TRAP TSTP TTIN TTOU URG USR1 USR2 VTALRM WINCH XCPU XFSZ";
+const realTimeSignals = [
+  "RTMIN",
+  ...Array.from({ length: 15 }, (_, index) => `RTMIN+${index + 1}`),
+  ...Array.from({ length: 14 }, (_, index) => `RTMAX-${14 - index}`),
+  "RTMAX",
+];
 const linuxSignals = [...namedSignals.split(" "), ...realTimeSignals].map((name) => `SIG${name}`).sort();
 
 function validateStopSignal(signal: string, os: PodOS | undefined, path: FieldPath): FieldError[] {

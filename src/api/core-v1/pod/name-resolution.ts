@@ -19,15 +19,18 @@ export function validateDnsPolicy(policy: string | undefined, path: FieldPath): 
 export function validateDnsConfig(config: PodDNSConfig | undefined, policy: string | undefined, path: FieldPath): FieldError[] {
   if (policy === "None") {
     if (config === undefined) return [required(path, "must provide `dnsConfig` when `dnsPolicy` is None")];
-    if ((config.nameservers ?? []).length === 0) return [required(path.child("nameservers"), "must provide at least one DNS nameserver when `dnsPolicy` is None")];
+    if ((config.nameservers ?? []).length === 0)
+      return [required(path.child("nameservers"), "must provide at least one DNS nameserver when `dnsPolicy` is None")];
   }
   if (config === undefined) return [];
   const { nameservers = [], searches = [], options = [] } = config;
   const errors: FieldError[] = [];
-  if (nameservers.length > maxNameservers) errors.push(invalid(path.child("nameservers"), nameservers, `must not have more than ${maxNameservers} nameservers`));
+  if (nameservers.length > maxNameservers)
+    errors.push(invalid(path.child("nameservers"), nameservers, `must not have more than ${maxNameservers} nameservers`));
   nameservers.forEach((address, index) => errors.push(...validateIp(address, path.child("nameservers").index(index))));
   if (searches.length > maxSearches) errors.push(invalid(path.child("searches"), searches, `must not have more than ${maxSearches} search paths`));
-  if (byteLength(searches.join(" ")) > maxSearchBytes) errors.push(invalid(path.child("searches"), searches, `must not have more than ${maxSearchBytes} characters (including spaces) in the search list`));
+  if (byteLength(searches.join(" ")) > maxSearchBytes)
+    errors.push(invalid(path.child("searches"), searches, `must not have more than ${maxSearchBytes} characters (including spaces) in the search list`));
   searches.forEach((search, index) => {
     if (search === ".") return;
     const name = search.replace(/\.$/, "");
@@ -42,6 +45,9 @@ export function validateDnsConfig(config: PodDNSConfig | undefined, policy: stri
 export function validateHostAliases(aliases: readonly HostAlias[], path: FieldPath): FieldError[] {
   return aliases.flatMap(({ ip = "", hostnames = [] }, index) => {
     const at = path.index(index);
-    return [...validateIp(ip, at.child("ip")), ...hostnames.flatMap((name, host) => invalidEach(at.child("hostnames").index(host), name, isDns1123Subdomain(name)))];
+    return [
+      ...validateIp(ip, at.child("ip")),
+      ...hostnames.flatMap((name, host) => invalidEach(at.child("hostnames").index(host), name, isDns1123Subdomain(name))),
+    ];
   });
 }

@@ -6,7 +6,9 @@ import type { Container, PodSecurityContext, PodSpec, SecurityContext } from "..
 
 /** Containers of every sort, with their paths, in the order in which rules visit them. */
 export function containersWithPaths(spec: PodSpec, specPath: FieldPath): { readonly container: Container; readonly path: FieldPath }[] {
-  return (["initContainers", "containers", "ephemeralContainers"] as const).flatMap((field) => (spec[field] ?? []).map((container, index) => ({ container, path: specPath.child(field).index(index) })));
+  return (["initContainers", "containers", "ephemeralContainers"] as const).flatMap((field) =>
+    (spec[field] ?? []).map((container, index) => ({ container, path: specPath.child(field).index(index) })),
+  );
 }
 
 export function validateOperatingSystem(spec: PodSpec, path: FieldPath): FieldError[] {
@@ -26,12 +28,19 @@ export function validateHostProcess(spec: PodSpec, path: FieldPath): FieldError[
   for (const { container, path: at } of containers) {
     const own = container.securityContext?.windowsOptions?.hostProcess;
     if (own !== undefined && podWide !== undefined && own !== podWide) {
-      errors.push(invalid(at.child("securityContext", "windowsOptions", "hostProcess"), own, `pod hostProcess value must be identical if both are specified, was ${podWide}`));
+      errors.push(
+        invalid(
+          at.child("securityContext", "windowsOptions", "hostProcess"),
+          own,
+          `pod hostProcess value must be identical if both are specified, was ${podWide}`,
+        ),
+      );
     }
     if (own ?? podWide ?? false) count++;
   }
   if (count === 0) return errors;
-  if (count !== containers.length) errors.push(invalid(path, "", "If pod contains any hostProcess containers then all containers must be HostProcess containers"));
+  if (count !== containers.length)
+    errors.push(invalid(path, "", "If pod contains any hostProcess containers then all containers must be HostProcess containers"));
   if (spec.hostNetwork !== true) errors.push(invalid(path.child("hostNetwork"), false, "hostNetwork must be true if pod contains any hostProcess containers"));
   return errors;
 }
@@ -51,14 +60,39 @@ export function validateHostUsers(spec: PodSpec, allowsHostNetwork: boolean, pat
 }
 
 function validateLinux(spec: PodSpec, path: FieldPath): FieldError[] {
-  const contexts = [{ context: spec.securityContext, at: path }, ...containersWithPaths(spec, path).map(({ container, path: at }) => ({ context: container.securityContext, at }))];
+  const contexts = [
+    { context: spec.securityContext, at: path },
+    ...containersWithPaths(spec, path).map(({ container, path: at }) => ({ context: container.securityContext, at })),
+  ];
   return contexts
     .filter(({ context }) => context?.windowsOptions !== undefined)
     .map(({ at }) => forbidden(at.child("securityContext", "windowsOptions"), "windows options cannot be set for a linux pod"));
 }
 
-const podFields: readonly (keyof PodSecurityContext & string)[] = ["appArmorProfile", "seLinuxOptions", "seccompProfile", "fsGroup", "fsGroupChangePolicy", "sysctls", "runAsUser", "runAsGroup", "supplementalGroups", "supplementalGroupsPolicy"];
-const containerFields: readonly (keyof SecurityContext & string)[] = ["appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities", "readOnlyRootFilesystem", "privileged", "allowPrivilegeEscalation", "procMount", "runAsUser", "runAsGroup"];
+const podFields: readonly (keyof PodSecurityContext & string)[] = [
+  "appArmorProfile",
+  "seLinuxOptions",
+  "seccompProfile",
+  "fsGroup",
+  "fsGroupChangePolicy",
+  "sysctls",
+  "runAsUser",
+  "runAsGroup",
+  "supplementalGroups",
+  "supplementalGroupsPolicy",
+];
+const containerFields: readonly (keyof SecurityContext & string)[] = [
+  "appArmorProfile",
+  "seLinuxOptions",
+  "seccompProfile",
+  "capabilities",
+  "readOnlyRootFilesystem",
+  "privileged",
+  "allowPrivilegeEscalation",
+  "procMount",
+  "runAsUser",
+  "runAsGroup",
+];
 
 function validateWindows(spec: PodSpec, path: FieldPath): FieldError[] {
   const text = "cannot be set for a windows pod";

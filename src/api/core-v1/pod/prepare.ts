@@ -48,7 +48,8 @@ function raiseGracePeriod(spec: PodSpec): void {
 /** Values of the pod's own labels become part of the selectors that name their keys. */
 function mergeLabelKeys(spec: PodSpec, labels: Readonly<Record<string, string>>, context: RuleContext): void {
   for (const kind of ["podAffinity", "podAntiAffinity"] as const) {
-    const { requiredDuringSchedulingIgnoredDuringExecution: hard = [], preferredDuringSchedulingIgnoredDuringExecution: soft = [] } = spec.affinity?.[kind] ?? {};
+    const { requiredDuringSchedulingIgnoredDuringExecution: hard = [], preferredDuringSchedulingIgnoredDuringExecution: soft = [] } =
+      spec.affinity?.[kind] ?? {};
     for (const term of [...hard, ...soft.map(({ podAffinityTerm }) => podAffinityTerm)]) {
       select(term?.labelSelector, term?.matchLabelKeys, "In", labels);
       select(term?.labelSelector, term?.mismatchLabelKeys, "NotIn", labels);
@@ -58,7 +59,12 @@ function mergeLabelKeys(spec: PodSpec, labels: Readonly<Record<string, string>>,
   for (const { labelSelector, matchLabelKeys } of spec.topologySpreadConstraints ?? []) select(labelSelector, matchLabelKeys, "In", labels);
 }
 
-function select(selector: LabelSelector | undefined, keys: readonly string[] | undefined, operator: "In" | "NotIn", labels: Readonly<Record<string, string>>): void {
+function select(
+  selector: LabelSelector | undefined,
+  keys: readonly string[] | undefined,
+  operator: "In" | "NotIn",
+  labels: Readonly<Record<string, string>>,
+): void {
   if (selector === undefined) return;
   for (const key of keys ?? []) {
     const value = labels[key];

@@ -12,7 +12,13 @@ export function validateProbes(container: Container, gracePeriodSeconds: number,
     ...validateProbe(readinessProbe, gracePeriodSeconds, path.child("readinessProbe")),
     ...(readinessProbe?.terminationGracePeriodSeconds === undefined
       ? []
-      : [invalid(path.child("readinessProbe", "terminationGracePeriodSeconds"), readinessProbe.terminationGracePeriodSeconds, "must not be set for readinessProbes")]),
+      : [
+          invalid(
+            path.child("readinessProbe", "terminationGracePeriodSeconds"),
+            readinessProbe.terminationGracePeriodSeconds,
+            "must not be set for readinessProbes",
+          ),
+        ]),
     ...validateOneShotProbe(startupProbe, gracePeriodSeconds, path.child("startupProbe")),
   ];
 }
@@ -32,7 +38,9 @@ export function validateHandler(handler: LifecycleHandler & Probe, gracePeriodSe
   consider("grpc", (at) => validatePort(handler.grpc!.port, at.child("port")));
   consider("sleep", (at) => {
     const seconds = Number(handler.sleep!.seconds ?? 0);
-    return seconds < 0 || seconds > gracePeriodSeconds ? [invalid(at, seconds, `must be non-negative and less than terminationGracePeriodSeconds (${gracePeriodSeconds})`)] : [];
+    return seconds < 0 || seconds > gracePeriodSeconds
+      ? [invalid(at, seconds, `must be non-negative and less than terminationGracePeriodSeconds (${gracePeriodSeconds})`)]
+      : [];
   });
   if (count === 0) errors.push(required(path, "must specify a handler type"));
   return errors;

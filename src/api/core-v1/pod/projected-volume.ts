@@ -6,13 +6,22 @@ import { isQualifiedName } from "../../../apimachinery/names.ts";
 import { internalForm } from "../../meta/internal-form.ts";
 import { validateLabelSelector } from "../../meta/labels.ts";
 import { signerOfTrustBundle, trustBundleNameFaults, validateSignerName } from "../../meta/signers.ts";
-import type { ClusterTrustBundleProjection, PodCertificateProjection, ProjectedVolumeSource, ServiceAccountTokenProjection, VolumeProjection } from "../types.ts";
+import type {
+  ClusterTrustBundleProjection,
+  PodCertificateProjection,
+  ProjectedVolumeSource,
+  ServiceAccountTokenProjection,
+  VolumeProjection,
+} from "../types.ts";
 import { validateUnreservedPath } from "./paths.ts";
 import { requireFields, validateDownwardApiFile, validateKeyItems, validateMode } from "./volume-sources.ts";
 
 export function validateProjected({ defaultMode, sources }: ProjectedVolumeSource, path: FieldPath): FieldError[] {
   const paths = new Set<string>();
-  return [...validateMode(defaultMode, path.child("defaultMode")), ...(sources ?? []).flatMap((source, index) => validateProjection(source, path, path.child("sources").index(index), paths))];
+  return [
+    ...validateMode(defaultMode, path.child("defaultMode")),
+    ...(sources ?? []).flatMap((source, index) => validateProjection(source, path, path.child("sources").index(index), paths)),
+  ];
 }
 
 const kinds = ["secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate"] as const;
@@ -31,11 +40,17 @@ function validateProjection(source: VolumeProjection, volumePath: FieldPath, pat
         return [...(name === "" ? [required(at.child("name"))] : []), ...validateKeyItems(items, at.child("items")), ...takePaths(named, volumePath, paths)];
       }
       case "downwardAPI":
-        return (source.downwardAPI!.items ?? []).flatMap((file) => [...validateDownwardApiFile(file, at), ...takePaths([{ path: file.path ?? "", shown: file.path ?? "" }], volumePath, paths)]);
+        return (source.downwardAPI!.items ?? []).flatMap((file) => [
+          ...validateDownwardApiFile(file, at),
+          ...takePaths([{ path: file.path ?? "", shown: file.path ?? "" }], volumePath, paths),
+        ]);
       case "serviceAccountToken":
         return validateToken(source.serviceAccountToken!, volumePath, at);
       case "clusterTrustBundle":
-        return [...validateTrustBundle(source.clusterTrustBundle!, at), ...takePaths([{ path: source.clusterTrustBundle!.path ?? "", shown: source.clusterTrustBundle!.path ?? "" }], volumePath, paths)];
+        return [
+          ...validateTrustBundle(source.clusterTrustBundle!, at),
+          ...takePaths([{ path: source.clusterTrustBundle!.path ?? "", shown: source.clusterTrustBundle!.path ?? "" }], volumePath, paths),
+        ];
       case "podCertificate":
         return validateCertificate(source.podCertificate!, volumePath, at, paths);
     }
@@ -68,7 +83,8 @@ function validateTrustBundle(bundle: ClusterTrustBundleProjection, path: FieldPa
     errors.push(invalid(path, internalForm("api.core.v1.ClusterTrustBundleProjection", bundle), "only one of name and signerName may be used"));
   } else if (name !== undefined) {
     if (name === "") errors.push(required(path.child("name"), "must be a valid object name"));
-    for (const fault of trustBundleNameFaults(name, signerOfTrustBundle(name))) errors.push(invalid(path.child("name"), name, `not a valid clustertrustbundlename: ${fault}`));
+    for (const fault of trustBundleNameFaults(name, signerOfTrustBundle(name)))
+      errors.push(invalid(path.child("name"), name, `not a valid clustertrustbundlename: ${fault}`));
     if (labelSelector !== undefined) errors.push(invalid(path.child("labelSelector"), labelSelector, "labelSelector must be unset if name is specified"));
   } else if (signerName !== undefined) {
     if (signerName === "") errors.push(required(path.child("signerName"), "must be a valid signer name"));
@@ -99,6 +115,7 @@ function validateCertificate(certificate: PodCertificateProjection, volumePath: 
     const file = certificate[field]!;
     errors.push(...validateUnreservedPath(file, path.child(field)), ...takePaths([{ path: file, shown: file }], volumePath, paths));
   }
-  for (const key of Object.keys(userAnnotations ?? {}).sort()) errors.push(...isQualifiedName(key.toLowerCase()).map((fault) => invalid(path.child("userAnnotations"), key, fault)));
+  for (const key of Object.keys(userAnnotations ?? {}).sort())
+    errors.push(...isQualifiedName(key.toLowerCase()).map((fault) => invalid(path.child("userAnnotations"), key, fault)));
   return errors;
 }

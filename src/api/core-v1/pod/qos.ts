@@ -8,10 +8,14 @@ export type QosClass = "Guaranteed" | "Burstable" | "BestEffort";
 export function qosClassOf(spec: PodSpec): QosClass {
   const podLevel = spec.resources;
   const all: ResourceRequirements[] =
-    podLevel !== undefined && (hasAmounts(podLevel.requests) || hasAmounts(podLevel.limits)) ? [podLevel] : [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ resources }) => resources ?? {});
+    podLevel !== undefined && (hasAmounts(podLevel.requests) || hasAmounts(podLevel.limits))
+      ? [podLevel]
+      : [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ resources }) => resources ?? {});
   const isBestEffort = all.every(({ requests, limits }) => !hasAmounts(requests) && !hasAmounts(limits));
   if (isBestEffort) return "BestEffort";
-  const isGuaranteed = all.every(({ requests = {}, limits = {} }) => ["cpu", "memory"].every((name) => isPositive(limits[name]) && compareQuantities(requests[name] ?? limits[name]!, limits[name]!) === 0));
+  const isGuaranteed = all.every(({ requests = {}, limits = {} }) =>
+    ["cpu", "memory"].every((name) => isPositive(limits[name]) && compareQuantities(requests[name] ?? limits[name]!, limits[name]!) === 0),
+  );
   return isGuaranteed ? "Guaranteed" : "Burstable";
 }
 

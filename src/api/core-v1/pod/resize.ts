@@ -24,7 +24,11 @@ export function keepOnlyResize(pod: Pod, old: Pod): void {
   }
   if (asked.resources !== undefined) spec.resources = asked.resources;
   const { resourceVersion, managedFields } = pod.metadata;
-  pod.metadata = { ...deepCopy(old.metadata), ...(resourceVersion !== undefined && { resourceVersion }), ...(managedFields !== undefined && { managedFields }) };
+  pod.metadata = {
+    ...deepCopy(old.metadata),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+    ...(managedFields !== undefined && { managedFields }),
+  };
   pod.spec = spec;
   keep(pod, "status", old.status);
 }
@@ -48,23 +52,31 @@ export function validateResize(pod: Pod, old: Pod): FieldError[] {
   for (const field of ["containers", "initContainers"] as const) {
     if (!haveSameNames(spec[field], before[field])) return [forbidden(specPath.child(field), "containers may not be added or removed on resize")];
   }
-  if (qosClassOf(spec) !== (old.status?.qosClass ?? qosClassOf(before))) errors.push(invalid(specPath, pod.status?.qosClass ?? "", "Pod QOS Class may not change as a result of resizing"));
+  if (qosClassOf(spec) !== (old.status?.qosClass ?? qosClassOf(before)))
+    errors.push(invalid(specPath, pod.status?.qosClass ?? "", "Pod QOS Class may not change as a result of resizing"));
   for (const field of ["containers", "initContainers"] as const) {
     (spec[field] ?? []).forEach((container, index) => {
       const path = specPath.child(field).index(index);
       errors.push(...validateRemovals(container.resources ?? {}, before[field]?.[index]?.resources ?? {}, path.child("resources")));
-      if (field === "initContainers" && container.restartPolicy !== "Always" && !isSemanticallyEqual("api.core.v1.ResourceRequirements", container.resources ?? {}, before[field]?.[index]?.resources ?? {})) {
+      if (
+        field === "initContainers" &&
+        container.restartPolicy !== "Always" &&
+        !isSemanticallyEqual("api.core.v1.ResourceRequirements", container.resources ?? {}, before[field]?.[index]?.resources ?? {})
+      ) {
         errors.push(forbidden(path.child("resources"), "resources for non-sidecar init containers are immutable"));
       }
     });
   }
-  if (spec.resources !== undefined && before.resources !== undefined) errors.push(...validateRemovals(spec.resources, before.resources, specPath.child("resources")));
-  if (!isSemanticallyEqual("api.core.v1.PodSpec", withoutCpuAndMemory(spec), withoutCpuAndMemory(before))) errors.push(forbidden(specPath, "only cpu and memory resources are mutable"));
+  if (spec.resources !== undefined && before.resources !== undefined)
+    errors.push(...validateRemovals(spec.resources, before.resources, specPath.child("resources")));
+  if (!isSemanticallyEqual("api.core.v1.PodSpec", withoutCpuAndMemory(spec), withoutCpuAndMemory(before)))
+    errors.push(forbidden(specPath, "only cpu and memory resources are mutable"));
   return errors;
 }
 
 function validateRemovals(now: ResourceRequirements, old: ResourceRequirements, path: FieldPath): FieldError[] {
-  const isRemoved = (list: ResourceList | undefined, before: ResourceList | undefined) => ["cpu", "memory"].some((name) => before?.[name] !== undefined && list?.[name] === undefined);
+  const isRemoved = (list: ResourceList | undefined, before: ResourceList | undefined) =>
+    ["cpu", "memory"].some((name) => before?.[name] !== undefined && list?.[name] === undefined);
   return [
     ...(isRemoved(now.limits, old.limits) ? [forbidden(path.child("limits"), "resource limits cannot be removed")] : []),
     ...(isRemoved(now.requests, old.requests) ? [forbidden(path.child("requests"), "resource requests cannot be removed")] : []),

@@ -11,7 +11,12 @@ import type { ResourceList } from "../resource-names.ts";
 import type { PodResourceClaim, PodSpec, ResourceClaim, ResourceRequirements } from "../types.ts";
 import { isPodLevelResource, sumOfRequests } from "./resource-defaults.ts";
 
-export function validateResources(resources: ResourceRequirements, claims: ReadonlySet<string>, path: FieldPath, validateName = validateContainerResourceName): FieldError[] {
+export function validateResources(
+  resources: ResourceRequirements,
+  claims: ReadonlySet<string>,
+  path: FieldPath,
+  validateName = validateContainerResourceName,
+): FieldError[] {
   const { limits = {}, requests = {} } = resources;
   const errors: FieldError[] = [];
   for (const name of Object.keys(limits).sort()) {
@@ -21,7 +26,12 @@ export function validateResources(resources: ResourceRequirements, claims: Reado
   for (const name of Object.keys(requests).sort()) {
     const request = requests[name]!;
     const at = path.child("requests").key(name);
-    errors.push(...validateName(name, at), ...validateResourceAmount(name, request, at), ...validateAgainstLimit(name, request, limits[name], path), ...validateHugePages(name, request, at));
+    errors.push(
+      ...validateName(name, at),
+      ...validateResourceAmount(name, request, at),
+      ...validateAgainstLimit(name, request, limits[name], path),
+      ...validateHugePages(name, request, at),
+    );
   }
   const names = [...Object.keys(limits), ...Object.keys(requests)];
   if (names.some(isHugePages) && !names.includes("cpu") && !names.includes("memory")) errors.push(forbidden(path, "HugePages require cpu or memory"));
@@ -43,7 +53,11 @@ export function validateOverhead(overhead: ResourceList, path: FieldPath): Field
 }
 
 /** The pod's claims; the names of those that have one are returned. */
-export function validatePodClaims(claims: readonly PodResourceClaim[], metadata: ObjectMeta | undefined, path: FieldPath): { errors: FieldError[]; names: Set<string> } {
+export function validatePodClaims(
+  claims: readonly PodResourceClaim[],
+  metadata: ObjectMeta | undefined,
+  path: FieldPath,
+): { errors: FieldError[]; names: Set<string> } {
   const names = new Set<string>();
   const errors = claims.flatMap((claim, index) => {
     const at = path.index(index);
@@ -54,8 +68,10 @@ export function validatePodClaims(claims: readonly PodResourceClaim[], metadata:
     else faults.push(...validateClaimName(claim, metadata, at.child("name")));
     if (name !== "") names.add(name);
     const shown = () => internalForm("api.core.v1.PodResourceClaim", claim);
-    if (resourceClaimName !== undefined && resourceClaimTemplateName !== undefined) faults.push(invalid(at, shown(), "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"));
-    if (resourceClaimName === undefined && resourceClaimTemplateName === undefined) faults.push(invalid(at, shown(), "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"));
+    if (resourceClaimName !== undefined && resourceClaimTemplateName !== undefined)
+      faults.push(invalid(at, shown(), "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"));
+    if (resourceClaimName === undefined && resourceClaimTemplateName === undefined)
+      faults.push(invalid(at, shown(), "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"));
     for (const field of ["resourceClaimName", "resourceClaimTemplateName"] as const) {
       if (claim[field] !== undefined) faults.push(...invalidEach(at.child(field), claim[field], isDns1123Subdomain(claim[field])));
     }
@@ -79,7 +95,8 @@ function validateHugePages(name: string, amount: string | number, path: FieldPat
 function validateAgainstLimit(name: string, request: string | number, limit: string | number | undefined, path: FieldPath): FieldError[] {
   if (limit === undefined) return isOvercommitAllowed(name) ? [] : [required(path.child("limits"), "Limit must be set for non overcommitable resources")];
   const order = compareQuantities(request, limit);
-  if (order !== 0 && !isOvercommitAllowed(name)) return [invalid(path.child("requests"), quantityText(request), `must be equal to ${name} limit of ${quantityText(limit)}`)];
+  if (order !== 0 && !isOvercommitAllowed(name))
+    return [invalid(path.child("requests"), quantityText(request), `must be equal to ${name} limit of ${quantityText(limit)}`)];
   return order > 0 ? [invalid(path.child("requests"), quantityText(request), `must be less than or equal to ${name} limit of ${quantityText(limit)}`)] : [];
 }
 
@@ -117,14 +134,22 @@ function validateConsistency(spec: PodSpec, path: FieldPath): FieldError[] {
   for (const name of Object.keys(sums).sort()) {
     const request = requests[name];
     if (request === undefined || compareQuantities(sums[name]!, request) <= 0) continue;
-    errors.push(invalid(path.child("requests").key(name), quantityText(request), `must be greater than or equal to aggregate container requests of ${sums[name]}`));
+    errors.push(
+      invalid(path.child("requests").key(name), quantityText(request), `must be greater than or equal to aggregate container requests of ${sums[name]}`),
+    );
   }
   (spec.containers ?? []).forEach((container, index) => {
     const own: ResourceList = container.resources?.limits ?? {};
     for (const name of Object.keys(own).sort()) {
       const limit = limits[name];
       if (limit === undefined || compareQuantities(own[name]!, limit) <= 0) continue;
-      errors.push(invalid(path.child("containers").index(index).key(name).child("limits"), quantityText(own[name]!), `must be less than or equal to pod limits of ${quantityText(limit)}`));
+      errors.push(
+        invalid(
+          path.child("containers").index(index).key(name).child("limits"),
+          quantityText(own[name]!),
+          `must be less than or equal to pod limits of ${quantityText(limit)}`,
+        ),
+      );
     }
   });
   return errors;

@@ -44,7 +44,9 @@ function validatePodAffinityTerm(term: PodAffinityTerm, path: FieldPath): FieldE
     ...namespaces.flatMap((name) => invalidEach(path.child("namespace"), name, isDns1123Label(name))),
     ...validateLabelKeys(matchLabelKeys, labelSelector, path.child("matchLabelKeys")),
     ...validateLabelKeys(mismatchLabelKeys, labelSelector, path.child("mismatchLabelKeys")),
-    ...matchLabelKeys.flatMap((key, index) => (mismatchLabelKeys.includes(key) ? [invalid(path.child("matchLabelKeys").index(index), key, "exists in both matchLabelKeys and mismatchLabelKeys")] : [])),
+    ...matchLabelKeys.flatMap((key, index) =>
+      mismatchLabelKeys.includes(key) ? [invalid(path.child("matchLabelKeys").index(index), key, "exists in both matchLabelKeys and mismatchLabelKeys")] : [],
+    ),
     ...(topologyKey === "" ? [required(path.child("topologyKey"), "can not be empty")] : []),
     ...validateLabelName(topologyKey, path.child("topologyKey")),
   ];
@@ -63,8 +65,10 @@ export function validateTolerations(tolerations: readonly Toleration[], path: Fi
     const at = path.index(index);
     const { key = "", operator = "", value = "", effect = "", tolerationSeconds } = toleration;
     const errors = key === "" ? [] : validateLabelName(key, at.child("key"));
-    if (key === "" && operator !== "Exists") errors.push(invalid(at.child("operator"), operator, 'operator must be Exists when `key` is empty, which means "match all values and all keys"'));
-    if (tolerationSeconds !== undefined && effect !== "NoExecute") errors.push(invalid(at.child("effect"), effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
+    if (key === "" && operator !== "Exists")
+      errors.push(invalid(at.child("operator"), operator, 'operator must be Exists when `key` is empty, which means "match all values and all keys"'));
+    if (tolerationSeconds !== undefined && effect !== "NoExecute")
+      errors.push(invalid(at.child("effect"), effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
     errors.push(...validateTolerationOperator(operator, value, at.child("operator"), allowsComparisons));
     if (effect !== "" && !taintEffects.includes(effect)) errors.push(notSupported(at.child("effect"), effect, taintEffects));
     return errors;
@@ -96,18 +100,24 @@ export function validateSpreadConstraints(constraints: readonly TopologySpreadCo
     const errors: FieldError[] = [];
     if (maxSkew <= 0) errors.push(invalid(at.child("maxSkew"), maxSkew, "must be greater than zero"));
     if (topologyKey === "") errors.push(required(at.child("topologyKey"), "can not be empty"));
-    if (!["DoNotSchedule", "ScheduleAnyway"].includes(whenUnsatisfiable)) errors.push(notSupported(at.child("whenUnsatisfiable"), whenUnsatisfiable, ["DoNotSchedule", "ScheduleAnyway"]));
+    if (!["DoNotSchedule", "ScheduleAnyway"].includes(whenUnsatisfiable))
+      errors.push(notSupported(at.child("whenUnsatisfiable"), whenUnsatisfiable, ["DoNotSchedule", "ScheduleAnyway"]));
     const isRepeated = constraints.slice(index + 1).some((other) => other.topologyKey === topologyKey && other.whenUnsatisfiable === whenUnsatisfiable);
     if (isRepeated) errors.push(duplicate(at.child("{topologyKey, whenUnsatisfiable}"), `{${topologyKey}, ${whenUnsatisfiable}}`));
     if (minDomains !== undefined) {
       if (minDomains <= 0) errors.push(invalid(at.child("minDomains"), minDomains, "must be greater than zero"));
-      if (whenUnsatisfiable !== "DoNotSchedule") errors.push(invalid(at.child("minDomains"), minDomains, `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`));
+      if (whenUnsatisfiable !== "DoNotSchedule")
+        errors.push(invalid(at.child("minDomains"), minDomains, `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`));
     }
     for (const policy of ["nodeAffinityPolicy", "nodeTaintsPolicy"] as const) {
       const value = constraint[policy];
       if (value !== undefined && !["Honor", "Ignore"].includes(value)) errors.push(notSupported(at.child(policy), value, ["Honor", "Ignore"]));
     }
-    return [...errors, ...validateLabelKeys(matchLabelKeys, labelSelector, at.child("matchLabelKeys")), ...validateLabelSelector(labelSelector, at.child("labelSelector"))];
+    return [
+      ...errors,
+      ...validateLabelKeys(matchLabelKeys, labelSelector, at.child("matchLabelKeys")),
+      ...validateLabelSelector(labelSelector, at.child("labelSelector")),
+    ];
   });
 }
 

@@ -32,10 +32,15 @@ export function validateSecurityContext(context: SecurityContext | undefined, { 
     const shown = () => internalForm("api.core.v1.SecurityContext", context);
     if (privileged === true) errors.push(invalid(path, shown(), "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"));
     for (const capability of context.capabilities?.add ?? []) {
-      if (capability === "CAP_SYS_ADMIN") errors.push(invalid(path, shown(), "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"));
+      if (capability === "CAP_SYS_ADMIN")
+        errors.push(invalid(path, shown(), "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"));
     }
   }
-  return [...errors, ...validateWindowsOptions(context.windowsOptions, path.child("windowsOptions")), ...validateAppArmor(context.appArmorProfile, path.child("appArmorProfile"))];
+  return [
+    ...errors,
+    ...validateWindowsOptions(context.windowsOptions, path.child("windowsOptions")),
+    ...validateAppArmor(context.appArmorProfile, path.child("appArmorProfile")),
+  ];
 }
 
 export function validatePodSecurityContext(context: PodSecurityContext, spec: PodSpec, specPath: FieldPath): FieldError[] {
@@ -46,7 +51,11 @@ export function validatePodSecurityContext(context: PodSecurityContext, spec: Po
     errors.push(invalid(specPath.child("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled"));
   }
   errors.push(...validateSysctls(context.sysctls ?? [], spec, path.child("sysctls")));
-  const choices = { fsGroupChangePolicy: ["Always", "OnRootMismatch"], seLinuxChangePolicy: ["MountOption", "Recursive"], supplementalGroupsPolicy: ["Merge", "Strict"] } as const;
+  const choices = {
+    fsGroupChangePolicy: ["Always", "OnRootMismatch"],
+    seLinuxChangePolicy: ["MountOption", "Recursive"],
+    supplementalGroupsPolicy: ["Merge", "Strict"],
+  } as const;
   const choose = (field: keyof typeof choices) => (context[field] === undefined ? [] : oneOf(context[field], choices[field], path.child(field)));
   return [
     ...errors,
@@ -113,7 +122,8 @@ function validateSysctls(sysctls: readonly Sysctl[], spec: PodSpec, path: FieldP
     names.add(name);
     const dotted = name.replaceAll("/", ".");
     if (spec.hostNetwork === true && dotted.startsWith("net.")) errors.push(invalid(at, name, "may not be specified when 'hostNetwork' is true"));
-    if (spec.hostIPC === true && /^(kernel\.(sem$|shm|msg)|fs\.mqueue\.)/.test(dotted)) errors.push(invalid(at, name, "may not be specified when 'hostIPC' is true"));
+    if (spec.hostIPC === true && /^(kernel\.(sem$|shm|msg)|fs\.mqueue\.)/.test(dotted))
+      errors.push(invalid(at, name, "may not be specified when 'hostIPC' is true"));
     return errors;
   });
 }

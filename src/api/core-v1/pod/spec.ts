@@ -45,7 +45,9 @@ export function validatePodSpec(spec: PodSpec, { metadata, context }: PodSpecRul
     ...(spec.securityContext === undefined ? [] : validatePodSecurityContext(spec.securityContext, spec, path)),
     ...(spec.affinity === undefined ? [] : validateAffinity(spec.affinity, path.child("affinity"))),
     ...validateDnsConfig(spec.dnsConfig, spec.dnsPolicy, path.child("dnsConfig")),
-    ...(spec.readinessGates ?? []).flatMap(({ conditionType = "" }, index) => invalidEach(path.child("readinessGates").index(index).child("conditionType"), conditionType, isQualifiedName(conditionType))),
+    ...(spec.readinessGates ?? []).flatMap(({ conditionType = "" }, index) =>
+      invalidEach(path.child("readinessGates").index(index).child("conditionType"), conditionType, isQualifiedName(conditionType)),
+    ),
     ...validateSchedulingGates(spec.schedulingGates ?? [], path.child("schedulingGates")),
     ...validateSpreadConstraints(spec.topologySpreadConstraints ?? [], path.child("topologySpreadConstraints")),
     ...validateHostProcess(spec, path),
@@ -73,7 +75,8 @@ function validateNames(spec: PodSpec, path: FieldPath): FieldError[] {
   };
   check("serviceAccountName", isDns1123Subdomain);
   check("nodeName", isDns1123Subdomain);
-  if (deadline !== undefined && (deadline < 1 || deadline > maxInt32)) errors.push(invalid(path.child("activeDeadlineSeconds"), deadline, rangeText(1, maxInt32)));
+  if (deadline !== undefined && (deadline < 1 || deadline > maxInt32))
+    errors.push(invalid(path.child("activeDeadlineSeconds"), deadline, rangeText(1, maxInt32)));
   check("hostname", isDns1123Label);
   check("subdomain", isDns1123Label);
   if (hostnameOverride !== undefined) {
@@ -93,6 +96,7 @@ function validateClasses({ priorityClassName, runtimeClassName, preemptionPolicy
   if (priorityClassName) errors.push(...invalidEach(path.child("priorityClassName"), priorityClassName, isDns1123Subdomain(priorityClassName)));
   if (runtimeClassName !== undefined) errors.push(...invalidEach(path.child("runtimeClassName"), runtimeClassName, isDns1123Subdomain(runtimeClassName)));
   if (preemptionPolicy === "") errors.push(required(path.child("preemptionPolicy")));
-  else if (preemptionPolicy !== undefined && !preemptionPolicies.includes(preemptionPolicy)) errors.push(notSupported(path.child("preemptionPolicy"), preemptionPolicy, preemptionPolicies));
+  else if (preemptionPolicy !== undefined && !preemptionPolicies.includes(preemptionPolicy))
+    errors.push(notSupported(path.child("preemptionPolicy"), preemptionPolicy, preemptionPolicies));
   return errors;
 }

@@ -30,7 +30,12 @@ export function validatePodStatus(pod: Pod, old: Pod): FieldError[] {
 }
 
 /** A container that has ended for good does not start again. */
-function validateContainerStates(now: readonly ContainerStatus[], old: readonly ContainerStatus[], spec: PodSpec, field: "containers" | "initContainers"): FieldError[] {
+function validateContainerStates(
+  now: readonly ContainerStatus[],
+  old: readonly ContainerStatus[],
+  spec: PodSpec,
+  field: "containers" | "initContainers",
+): FieldError[] {
   if (spec.restartPolicy === "Always" && field === "containers") return [];
   const at = path.child(field === "containers" ? "containerStatuses" : "initContainerStatuses");
   return old.flatMap(({ name, state }, index) => {
@@ -38,7 +43,9 @@ function validateContainerStates(now: readonly ContainerStatus[], old: readonly 
     const container = spec[field]?.find((other: Container) => other.name === name);
     if (terminated === undefined || mayRestart(container, terminated.exitCode, spec.restartPolicy)) return [];
     const after = now.find((status) => status.name === name);
-    return after !== undefined && after.state?.terminated === undefined ? [forbidden(at.index(index).child("state"), "may not be transitioned to non-terminated state")] : [];
+    return after !== undefined && after.state?.terminated === undefined
+      ? [forbidden(at.index(index).child("state"), "may not be transitioned to non-terminated state")]
+      : [];
   });
 }
 
@@ -66,7 +73,13 @@ function validateAddresses(status: PodStatus, field: "podIPs" | "hostIPs", at: F
   const families = new Set(addresses.map((address) => parseIp(address, true)?.family));
   if (addresses.length <= 2 && families.size === addresses.length) return [];
   const type = field === "podIPs" ? "api.core.v1.PodIP" : "api.core.v1.HostIP";
-  return [invalid(at, status[field]!.map((item) => internalForm(type, item)), "may specify no more than one IP for each IP family")];
+  return [
+    invalid(
+      at,
+      status[field]!.map((item) => internalForm(type, item)),
+      "may specify no more than one IP for each IP family",
+    ),
+  ];
 }
 
 function validateHostAddresses(status: PodStatus): FieldError[] {

@@ -26,7 +26,8 @@ export const pods = defineKind<Pod>({
   gvk: { group: "", version: "v1", kind: "Pod" },
   nameRule: subdomainName,
   // Only a binding sets the node's name, and that is no new generation.
-  generation: (pod, old) => !isSemanticallyEqual("api.core.v1.PodSpec", { ...pod.spec, nodeName: old.spec?.nodeName ?? "" }, { ...old.spec, nodeName: old.spec?.nodeName ?? "" }),
+  generation: (pod, old) =>
+    !isSemanticallyEqual("api.core.v1.PodSpec", { ...pod.spec, nodeName: old.spec?.nodeName ?? "" }, { ...old.spec, nodeName: old.spec?.nodeName ?? "" }),
   defaults: applyPodDefaults,
   create: {
     prepare: prepareNewPod,
@@ -59,7 +60,11 @@ export const pods = defineKind<Pod>({
         pod.spec = deepCopy(old.spec ?? {});
         keep(pod.spec, "ephemeralContainers", ephemeralContainers);
       },
-      validate: (pod, old, context) => [...validatePod(pod, context), ...validateAnnotationUpdate(pod, old, annotationsPath), ...validateEphemeralUpdate(pod, old)],
+      validate: (pod, old, context) => [
+        ...validatePod(pod, context),
+        ...validateAnnotationUpdate(pod, old, annotationsPath),
+        ...validateEphemeralUpdate(pod, old),
+      ],
       warnings: podWarnings,
       resetFields: ["spec", "status"],
     },
@@ -102,7 +107,8 @@ function validatePod(pod: Pod, context: RuleContext): FieldError[] {
 function validateNewPod({ metadata, spec = {} }: Pod): FieldError[] {
   const errors: FieldError[] = [];
   if ((spec.ephemeralContainers ?? []).length > 0) errors.push(forbidden(specPath.child("ephemeralContainers"), "cannot be set on create"));
-  if (spec.nodeName && (spec.schedulingGates ?? []).length > 0) errors.push(forbidden(specPath.child("nodeName"), "cannot be set until all schedulingGates have been cleared"));
+  if (spec.nodeName && (spec.schedulingGates ?? []).length > 0)
+    errors.push(forbidden(specPath.child("nodeName"), "cannot be set until all schedulingGates have been cleared"));
   return [...errors, ...validateAnnotationsMatchFields(metadata, spec, specPath)];
 }
 
@@ -111,14 +117,23 @@ function validateNoTokens({ spec = {} }: Pod): FieldError[] {
     (projected?.sources ?? []).flatMap(({ serviceAccountToken }, source) =>
       serviceAccountToken === undefined
         ? []
-        : [forbidden(specPath.child("volumes").index(volume).child("projected", "sources").index(source).child("serviceAccountToken"), "must not be specified when serviceAccountName is not set")],
+        : [
+            forbidden(
+              specPath.child("volumes").index(volume).child("projected", "sources").index(source).child("serviceAccountToken"),
+              "must not be specified when serviceAccountName is not set",
+            ),
+          ],
     ),
   );
 }
 
 function restoreAllButSpec(pod: Pod, old: Pod): void {
   const { resourceVersion, managedFields } = pod.metadata;
-  pod.metadata = { ...deepCopy(old.metadata), ...(resourceVersion !== undefined && { resourceVersion }), ...(managedFields !== undefined && { managedFields }) };
+  pod.metadata = {
+    ...deepCopy(old.metadata),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+    ...(managedFields !== undefined && { managedFields }),
+  };
   keep(pod, "status", old.status);
 }
 

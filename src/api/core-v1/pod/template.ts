@@ -18,6 +18,8 @@ export function validatePodTemplateSpec(template: PodTemplateSpec, path: FieldPa
     ...validateAnnotations(metadata.annotations, path.child("annotations")),
     ...validatePodAnnotations(metadata.annotations ?? {}, spec, path.child("annotations")),
     ...validatePodSpec(spec, { context }, specPath),
-    ...((spec.ephemeralContainers ?? []).length > 0 ? [forbidden(specPath.child("ephemeralContainers"), "ephemeral containers not allowed in pod template")] : []),
+    ...((spec.ephemeralContainers ?? []).length > 0
+      ? [forbidden(specPath.child("ephemeralContainers"), "ephemeral containers not allowed in pod template")]
+      : []),
   ];
 }

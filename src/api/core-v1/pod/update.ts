@@ -23,12 +23,16 @@ const changeable = [
 export function validatePodChange({ spec = {} }: Pod, { spec: old = {} }: Pod): FieldError[] {
   const errors: FieldError[] = [];
   for (const field of ["containers", "initContainers"] as const) {
-    if ((spec[field] ?? []).length !== (old[field] ?? []).length) return [...errors, forbidden(specPath.child(field), "pod updates may not add or remove containers")];
+    if ((spec[field] ?? []).length !== (old[field] ?? []).length)
+      return [...errors, forbidden(specPath.child(field), "pod updates may not add or remove containers")];
   }
   const deadlineErrors = validateDeadline(spec.activeDeadlineSeconds, old.activeDeadlineSeconds);
   errors.push(...deadlineErrors);
   if (deadlineErrors.length > 0 && spec.activeDeadlineSeconds !== undefined) return errors;
-  errors.push(...validateTolerationChange(spec.tolerations ?? [], old.tolerations ?? []), ...validateGateChange(spec.schedulingGates ?? [], old.schedulingGates ?? []));
+  errors.push(
+    ...validateTolerationChange(spec.tolerations ?? [], old.tolerations ?? []),
+    ...validateGateChange(spec.schedulingGates ?? [], old.schedulingGates ?? []),
+  );
   if (isSemanticallyEqual(specType, spec, old)) return errors;
   const munged = withoutAllowedChanges(spec, old);
   if ((old.schedulingGates ?? []).length > 0) errors.push(...validateGatedChange(munged, old));
@@ -53,7 +57,9 @@ function validateTolerationChange(now: readonly Toleration[], old: readonly Tole
 
 function validateGateChange(now: readonly PodSchedulingGate[], old: readonly PodSchedulingGate[]): FieldError[] {
   return now.flatMap(({ name }, index) =>
-    old.some((gate) => gate.name === name) ? [] : [forbidden(specPath.child("schedulingGates").index(index).child("name"), `only deletion is allowed, but found new scheduling gate '${name}'`)],
+    old.some((gate) => gate.name === name)
+      ? []
+      : [forbidden(specPath.child("schedulingGates").index(index).child("name"), `only deletion is allowed, but found new scheduling gate '${name}'`)],
   );
 }
 
@@ -66,7 +72,8 @@ function withoutAllowedChanges(spec: PodSpec, old: PodSpec): PodSpec {
   restore(munged, "activeDeadlineSeconds", old.activeDeadlineSeconds);
   restore(munged, "schedulingGates", old.schedulingGates);
   restore(munged, "tolerations", old.tolerations);
-  if ((old.terminationGracePeriodSeconds ?? 0) < 0 && munged.terminationGracePeriodSeconds === 1) munged.terminationGracePeriodSeconds = old.terminationGracePeriodSeconds!;
+  if ((old.terminationGracePeriodSeconds ?? 0) < 0 && munged.terminationGracePeriodSeconds === 1)
+    munged.terminationGracePeriodSeconds = old.terminationGracePeriodSeconds!;
   return munged;
 }
 
@@ -80,7 +87,8 @@ function validateGatedChange(munged: PodSpec, old: PodSpec): FieldError[] {
   restore(munged, "nodeSelector", old.nodeSelector);
   const before = old.affinity?.nodeAffinity;
   errors.push(...validateNodeAffinityChange(munged.affinity?.nodeAffinity, before));
-  if (munged.affinity !== undefined && old.affinity === undefined && munged.affinity.podAffinity === undefined && munged.affinity.podAntiAffinity === undefined) delete munged.affinity;
+  if (munged.affinity !== undefined && old.affinity === undefined && munged.affinity.podAffinity === undefined && munged.affinity.podAntiAffinity === undefined)
+    delete munged.affinity;
   else if (munged.affinity !== undefined) restore(munged.affinity, "nodeAffinity", before);
   else if (before !== undefined) munged.affinity = { nodeAffinity: before };
   return errors;
@@ -99,8 +107,12 @@ function validateNodeAffinityChange(now: NodeAffinity | undefined, old: NodeAffi
     const kept = (["matchExpressions", "matchFields"] as const).every((field) =>
       (before[index]![field] ?? []).every((requirement, at) => isSemanticallyEqual("api.core.v1.NodeSelectorRequirement", requirement, term[field]?.[at])),
     );
-    const widens = (before[index]!.matchExpressions ?? []).length + (before[index]!.matchFields ?? []).length === 0 && (term.matchExpressions ?? []).length + (term.matchFields ?? []).length > 0;
-    return kept && !widens ? [] : [invalid(termsPath.index(index), internalForm("api.core.v1.NodeSelectorTerm", term), "only additions are allowed (no mutations or deletions)")];
+    const widens =
+      (before[index]!.matchExpressions ?? []).length + (before[index]!.matchFields ?? []).length === 0 &&
+      (term.matchExpressions ?? []).length + (term.matchFields ?? []).length > 0;
+    return kept && !widens
+      ? []
+      : [invalid(termsPath.index(index), internalForm("api.core.v1.NodeSelectorTerm", term), "only additions are allowed (no mutations or deletions)")];
   });
 }
 

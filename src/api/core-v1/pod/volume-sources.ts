@@ -41,18 +41,33 @@ export function validateGitRepo(source: core.GitRepoVolumeSource, path: FieldPat
 /** Disks of clouds: an id, a partition. */
 export function validateDisk<Source extends { partition?: number }>(source: Source, idField: keyof Source & string, path: FieldPath): FieldError[] {
   const { partition = 0 } = source;
-  return [...requireFields(source, [idField], path), ...(partition < 0 || partition > 255 ? [invalid(path.child("partition"), partition, rangeText(1, 255))] : [])];
+  return [
+    ...requireFields(source, [idField], path),
+    ...(partition < 0 || partition > 255 ? [invalid(path.child("partition"), partition, rangeText(1, 255))] : []),
+  ];
 }
 
 /** Files from the keys of a Secret or ConfigMap. */
-export function validateKeyed<Source extends { items?: core.KeyToPath[]; defaultMode?: number }>(source: Source, nameField: keyof Source & string, path: FieldPath): FieldError[] {
-  return [...requireFields(source, [nameField], path), ...validateMode(source.defaultMode, path.child("defaultMode")), ...validateKeyItems(source.items ?? [], path.child("items"))];
+export function validateKeyed<Source extends { items?: core.KeyToPath[]; defaultMode?: number }>(
+  source: Source,
+  nameField: keyof Source & string,
+  path: FieldPath,
+): FieldError[] {
+  return [
+    ...requireFields(source, [nameField], path),
+    ...validateMode(source.defaultMode, path.child("defaultMode")),
+    ...validateKeyItems(source.items ?? [], path.child("items")),
+  ];
 }
 
 export function validateKeyItems(items: readonly core.KeyToPath[], path: FieldPath): FieldError[] {
   return items.flatMap((item, index) => {
     const at = path.index(index);
-    return [...requireFields(item, ["key", "path"], at), ...validateUnreservedPath(item.path ?? "", at.child("path")), ...validateMode(item.mode, at.child("mode"))];
+    return [
+      ...requireFields(item, ["key", "path"], at),
+      ...validateUnreservedPath(item.path ?? "", at.child("path")),
+      ...validateMode(item.mode, at.child("mode")),
+    ];
   });
 }
 
@@ -96,7 +111,8 @@ export function validateQuobyte(source: core.QuobyteVolumeSource, path: FieldPat
   const pairText = "must be a host:port pair or multiple pairs separated by commas";
   if (registry === "") errors.push(required(path.child("registry"), pairText));
   else if (byteLength(tenant) >= 65) errors.push(required(path.child("tenant"), "must be a UUID and may not exceed a length of 64 characters"));
-  else for (const pair of registry.split(",")) if (!/^(\[[^[\]]*\]|[^:[\]]*):[^:]*$/.test(pair)) errors.push(invalid(path.child("registry"), registry, pairText));
+  else
+    for (const pair of registry.split(",")) if (!/^(\[[^[\]]*\]|[^:[\]]*):[^:]*$/.test(pair)) errors.push(invalid(path.child("registry"), registry, pairText));
   return [...errors, ...requireFields(source, ["volume"], path)];
 }
 
@@ -121,7 +137,8 @@ export function validateDownwardApiFile(file: core.DownwardAPIVolumeFile, path: 
 export function validateFc({ targetWWNs = [], wwids = [], lun }: core.FCVolumeSource, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   if (targetWWNs.length === 0 && wwids.length === 0) errors.push(required(path.child("targetWWNs"), "must specify either targetWWNs or wwids, but not both"));
-  if (targetWWNs.length > 0 && wwids.length > 0) errors.push(invalid(path.child("targetWWNs"), targetWWNs, "targetWWNs and wwids can not be specified simultaneously"));
+  if (targetWWNs.length > 0 && wwids.length > 0)
+    errors.push(invalid(path.child("targetWWNs"), targetWWNs, "targetWWNs and wwids can not be specified simultaneously"));
   if (targetWWNs.length > 0) {
     if (lun === undefined) errors.push(required(path.child("lun"), "lun is required if targetWWNs is specified"));
     else if (lun < 0 || lun > 255) errors.push(invalid(path.child("lun"), lun, rangeText(0, 255)));
@@ -132,7 +149,8 @@ export function validateFc({ targetWWNs = [], wwids = [], lun }: core.FCVolumeSo
 export function validateFlexVolume(source: { driver: string; options?: Record<string, string> }, path: FieldPath): FieldError[] {
   const errors = requireFields(source, ["driver"], path);
   for (const key of Object.keys(source.options ?? {}).sort()) {
-    if (/(^|\.)(kubernetes\.io|k8s\.io)$/.test(key.split("/")[0]!)) errors.push(invalid(path.child("options").key(key), key, "kubernetes.io and k8s.io namespaces are reserved"));
+    if (/(^|\.)(kubernetes\.io|k8s\.io)$/.test(key.split("/")[0]!))
+      errors.push(invalid(path.child("options").key(key), key, "kubernetes.io and k8s.io namespaces are reserved"));
   }
   return errors;
 }
@@ -143,8 +161,10 @@ const blobDisk = "https://{account-name}.blob.core.windows.net/{container-name}/
 export function validateAzureDisk(source: core.AzureDiskVolumeSource, path: FieldPath): FieldError[] {
   const errors = requireFields(source, ["diskName", "diskURI"], path);
   const { diskURI = "", cachingMode, kind } = source;
-  if (cachingMode !== undefined && !["None", "ReadOnly", "ReadWrite"].includes(cachingMode)) errors.push(notSupported(path.child("cachingMode"), cachingMode, ["None", "ReadOnly", "ReadWrite"]));
-  if (kind !== undefined && !["Dedicated", "Managed", "Shared"].includes(kind)) errors.push(notSupported(path.child("kind"), kind, ["Dedicated", "Managed", "Shared"]));
+  if (cachingMode !== undefined && !["None", "ReadOnly", "ReadWrite"].includes(cachingMode))
+    errors.push(notSupported(path.child("cachingMode"), cachingMode, ["None", "ReadOnly", "ReadWrite"]));
+  if (kind !== undefined && !["Dedicated", "Managed", "Shared"].includes(kind))
+    errors.push(notSupported(path.child("kind"), kind, ["Dedicated", "Managed", "Shared"]));
   if (kind === "Managed" && !diskURI.startsWith("/subscriptions/")) errors.push(notSupported(path.child("diskURI"), diskURI, [managedDisk]));
   if (kind !== undefined && kind !== "Managed" && !diskURI.startsWith("https://")) errors.push(notSupported(path.child("diskURI"), diskURI, [blobDisk]));
   return errors;
@@ -162,7 +182,12 @@ export function validateCsi({ driver, nodePublishSecretRef }: core.CSIVolumeSour
   const name = nodePublishSecretRef?.name ?? "";
   const errors = validateCsiDriverName(driver ?? "", path.child("driver"));
   if (nodePublishSecretRef === undefined) return errors;
-  return [...errors, ...(name === "" ? [required(path.child("nodePublishSecretRef", "name"))] : invalidEach(path.child("nodePublishSecretRef", "name"), name, isDns1123Subdomain(name)))];
+  return [
+    ...errors,
+    ...(name === ""
+      ? [required(path.child("nodePublishSecretRef", "name"))]
+      : invalidEach(path.child("nodePublishSecretRef", "name"), name, isDns1123Subdomain(name))),
+  ];
 }
 
 export function validateCsiDriverName(driver: string, path: FieldPath): FieldError[] {
@@ -176,7 +201,21 @@ export function validateEphemeral({ volumeClaimTemplate: template }: core.Epheme
   return [...validateTemplateMeta(template.metadata ?? {}, at.child("metadata")), ...validateClaimSpec(template.spec ?? {}, at.child("spec"))];
 }
 
-const forbiddenMetaFields = ["name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields"];
+const forbiddenMetaFields = [
+  "name",
+  "generateName",
+  "namespace",
+  "selfLink",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "ownerReferences",
+  "finalizers",
+  "managedFields",
+];
 
 function validateTemplateMeta(metadata: ObjectMeta, path: FieldPath): FieldError[] {
   const errors = [...validateAnnotations(metadata.annotations, path.child("annotations")), ...validateLabels(metadata.labels, path.child("labels"))];

@@ -36,7 +36,8 @@ interface File {
 }
 
 function overlapWarnings({ name, configMap, secret, downwardAPI, projected }: Volume): string[] {
-  const warn = (kind: string, files: readonly File[]) => overlaps(files).map(([file, other]) => `volume ${JSON.stringify(name)} (${kind}): overlapping paths: ${file.shown} with ${other.shown}`);
+  const warn = (kind: string, files: readonly File[]) =>
+    overlaps(files).map(([file, other]) => `volume ${JSON.stringify(name)} (${kind}): overlapping paths: ${file.shown} with ${other.shown}`);
   const warnings: string[] = [];
   if (configMap !== undefined) warnings.push(...warn(`ConfigMap ${JSON.stringify(configMap.name ?? "")}`, filesOf(configMap.items)));
   if (secret !== undefined) warnings.push(...warn(`Secret ${JSON.stringify(secret.secretName ?? "")}`, filesOf(secret.items)));
@@ -52,9 +53,13 @@ function projectedFiles({ configMap, secret, downwardAPI, serviceAccountToken, c
   if (secret !== undefined) return filesOf(secret.items, `Secret ${JSON.stringify(secret.name ?? "")}`);
   if (downwardAPI !== undefined) return filesOf(downwardAPI.items, "DownwardAPI");
   if (serviceAccountToken !== undefined) return filesOf([serviceAccountToken], "ServiceAccountToken");
-  if (clusterTrustBundle !== undefined) return filesOf([clusterTrustBundle], `ClusterTrustBundle ${JSON.stringify(clusterTrustBundle.name ?? clusterTrustBundle.signerName ?? "")}`);
+  if (clusterTrustBundle !== undefined)
+    return filesOf([clusterTrustBundle], `ClusterTrustBundle ${JSON.stringify(clusterTrustBundle.name ?? clusterTrustBundle.signerName ?? "")}`);
   const { credentialBundlePath, keyPath, certificateChainPath } = podCertificate ?? {};
-  return filesOf([credentialBundlePath, keyPath, certificateChainPath].filter((path) => path !== undefined).map((path) => ({ path })), "PodCertificate");
+  return filesOf(
+    [credentialBundlePath, keyPath, certificateChainPath].filter((path) => path !== undefined).map((path) => ({ path })),
+    "PodCertificate",
+  );
 }
 
 function filesOf(items: readonly (Pick<KeyToPath, "path"> | { path?: string })[] | undefined, source = ""): File[] {

@@ -41,7 +41,13 @@ type Rule = (volume: Volume, path: FieldPath, rules: VolumeRules) => FieldError[
 
 /** By field, in the order in which sources are looked at; a path may be told otherwise. */
 const rulesBySource: readonly (readonly [field: keyof Volume & string, rule: Rule])[] = [
-  ["emptyDir", ({ emptyDir }, path) => (emptyDir!.sizeLimit !== undefined && compareQuantities(emptyDir!.sizeLimit, 0) < 0 ? [forbidden(path.child("sizeLimit"), "SizeLimit field must be a valid resource quantity")] : [])],
+  [
+    "emptyDir",
+    ({ emptyDir }, path) =>
+      emptyDir!.sizeLimit !== undefined && compareQuantities(emptyDir!.sizeLimit, 0) < 0
+        ? [forbidden(path.child("sizeLimit"), "SizeLimit field must be a valid resource quantity")]
+        : [],
+  ],
   ["hostPath", ({ hostPath }, path) => sources.validateHostPath(hostPath!, path)],
   ["gitRepo", ({ gitRepo }, path) => sources.validateGitRepo(gitRepo!, path)],
   ["gcePersistentDisk", ({ gcePersistentDisk }, path) => sources.validateDisk(gcePersistentDisk!, "pdName", path)],
@@ -86,7 +92,14 @@ function validateSource(volume: Volume, rules: VolumeRules, path: FieldPath): Fi
   }
   if (count === 0) errors.push(required(path, "must specify a volume type"));
   const portal = volume.iscsi?.initiatorName === undefined ? "" : `${volume.name}:${volume.iscsi.targetPortal}`;
-  if (portal.length > 64) errors.push(invalid(path.child("name"), volume.name, "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified."));
+  if (portal.length > 64)
+    errors.push(
+      invalid(
+        path.child("name"),
+        volume.name,
+        "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.",
+      ),
+    );
   const podName = rules.metadata?.name ?? "";
   if (volume.ephemeral !== undefined && podName !== "") {
     const claimName = `${podName}-${volume.name}`;

@@ -24,7 +24,9 @@ export function podTemplateWarnings(template: PodTemplateSpec, path: FieldPath):
 /** Names of pods, and of what makes pods, end up in hostnames. */
 export function hostnameWarnings(name: string, use: "the Pod's hostname" | "Pod names and hostnames"): string[] {
   const faults = isDns1123Label(name);
-  return faults.length === 0 ? [] : [`metadata.name: this is used in ${use}, which can result in surprising behavior; a DNS label is recommended: [${faults.join(" ")}]`];
+  return faults.length === 0
+    ? []
+    : [`metadata.name: this is used in ${use}, which can result in surprising behavior; a DNS label is recommended: [${faults.join(" ")}]`];
 }
 
 function specWarnings(spec: PodSpec, metadata: ObjectMeta, path: FieldPath, isTemplate = false): string[] {
@@ -36,9 +38,14 @@ function specWarnings(spec: PodSpec, metadata: ObjectMeta, path: FieldPath, isTe
     ...volumeWarnings(spec.volumes ?? [], specPath.child("volumes")),
     ...repetitionWarnings(spec, specPath),
     ...fractionWarnings(spec.overhead, ["memory", "ephemeral-storage"], specPath.child("overhead")),
-    ...containers.flatMap(({ container, path: at }) => [...(isTemplate ? templateAppArmorWarnings(container, metadata, path) : []), ...containerWarnings(container, at)]),
+    ...containers.flatMap(({ container, path: at }) => [
+      ...(isTemplate ? templateAppArmorWarnings(container, metadata, path) : []),
+      ...containerWarnings(container, at),
+    ]),
     ...portWarnings(containers),
-    ...((spec.terminationGracePeriodSeconds ?? 0) < 0 ? [`${specPath.child("terminationGracePeriodSeconds")}: must be >= 0; negative values are invalid and will be treated as 1`] : []),
+    ...((spec.terminationGracePeriodSeconds ?? 0) < 0
+      ? [`${specPath.child("terminationGracePeriodSeconds")}: must be >= 0; negative values are invalid and will be treated as 1`]
+      : []),
     ...affinityWarnings(spec, specPath.child("affinity")),
     ...(spec.dnsConfig?.nameservers ?? []).flatMap((address, index) => ipWarnings(address, specPath.child("dnsConfig", "nameservers").index(index))),
     ...(spec.hostAliases ?? []).flatMap(({ ip }, index) => ipWarnings(ip ?? "", specPath.child("hostAliases").index(index).child("ip"))),
@@ -52,9 +59,15 @@ function selectionWarnings(spec: PodSpec, path: FieldPath): string[] {
   const hard = nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   const soft = nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
   return [
-    ...Object.keys(spec.nodeSelector ?? {}).sort().flatMap((label) => labelWarning(label, path.child("nodeSelector").key(label))),
-    ...hard.flatMap((term, index) => nodeSelectorTermWarnings(term, affinityPath.child("requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms").index(index))),
-    ...soft.flatMap(({ preference }, index) => nodeSelectorTermWarnings(preference ?? {}, affinityPath.child("preferredDuringSchedulingIgnoredDuringExecution").index(index).child("preference"))),
+    ...Object.keys(spec.nodeSelector ?? {})
+      .sort()
+      .flatMap((label) => labelWarning(label, path.child("nodeSelector").key(label))),
+    ...hard.flatMap((term, index) =>
+      nodeSelectorTermWarnings(term, affinityPath.child("requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms").index(index)),
+    ),
+    ...soft.flatMap(({ preference }, index) =>
+      nodeSelectorTermWarnings(preference ?? {}, affinityPath.child("preferredDuringSchedulingIgnoredDuringExecution").index(index).child("preference")),
+    ),
     ...(spec.topologySpreadConstraints ?? []).flatMap(({ topologyKey = "", labelSelector }, index) => {
       const at = path.child("topologySpreadConstraints").index(index);
       const deprecation = nodeLabelDeprecation(topologyKey);
@@ -109,12 +122,16 @@ function repetitionWarnings(spec: PodSpec, path: FieldPath): string[] {
 export function fractionWarnings(list: ResourceList | undefined, names: readonly string[], path: FieldPath): string[] {
   return names.flatMap((name) => {
     const amount = list?.[name];
-    return amount === undefined || isWhole(amount) ? [] : [`${path.key(name)}: fractional byte value ${JSON.stringify(String(amount))} is invalid, must be an integer`];
+    return amount === undefined || isWhole(amount)
+      ? []
+      : [`${path.key(name)}: fractional byte value ${JSON.stringify(String(amount))} is invalid, must be an integer`];
   });
 }
 
 function containerWarnings({ env = [], resources }: Container, path: FieldPath): string[] {
-  const warnings = (["memory", "ephemeral-storage"] as const).flatMap((name) => (["limits", "requests"] as const).flatMap((list) => fractionWarnings(resources?.[list], [name], path.child("resources", list))));
+  const warnings = (["memory", "ephemeral-storage"] as const).flatMap((name) =>
+    (["limits", "requests"] as const).flatMap((list) => fractionWarnings(resources?.[list], [name], path.child("resources", list))),
+  );
   const names = new Set<string>();
   env.forEach(({ name, value = "", valueFrom }, index) => {
     const reference = `$(${name})`;
@@ -139,7 +156,8 @@ function portWarnings(containers: readonly { container: Container; path: FieldPa
     (container.ports ?? []).forEach((port, index) => {
       const at = path.child("ports").index(index);
       const { name = "", hostIP = "", hostPort = 0, containerPort = 0, protocol = "" } = port;
-      if (hostIP !== "" && hostPort === 0) warnings.push(`${at}: hostIP set without hostPort: {Name:${name} HostPort:0 ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`);
+      if (hostIP !== "" && hostPort === 0)
+        warnings.push(`${at}: hostIP set without hostPort: {Name:${name} HostPort:0 ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`);
       const key = `${containerPort}/${protocol}`;
       const others = byPort.get(key) ?? [];
       for (const other of others) warnings.push(...conflictWarnings({ port, path: at }, other));
@@ -167,7 +185,9 @@ function affinityWarnings({ affinity }: PodSpec, path: FieldPath): string[] {
     const at = path.child(kind);
     return [
       ...hard.flatMap((term, index) => termWarnings(term, at.child("requiredDuringSchedulingIgnoredDuringExecution").index(index))),
-      ...soft.flatMap(({ podAffinityTerm }, index) => termWarnings(podAffinityTerm, at.child("preferredDuringSchedulingIgnoredDuringExecution").index(index).child("podAffinityTerm"))),
+      ...soft.flatMap(({ podAffinityTerm }, index) =>
+        termWarnings(podAffinityTerm, at.child("preferredDuringSchedulingIgnoredDuringExecution").index(index).child("podAffinityTerm")),
+      ),
     ];
   });
 }
@@ -177,5 +197,7 @@ function termWarnings(term: PodAffinityTerm | undefined, path: FieldPath): strin
 }
 
 function templateAppArmorWarnings({ name, securityContext }: Container, { annotations = {} }: ObjectMeta, path: FieldPath): string[] {
-  return annotations[appArmorPrefix + name] === undefined || securityContext?.appArmorProfile !== undefined ? [] : [appArmorWarning(name, path.child("metadata", "annotations"))];
+  return annotations[appArmorPrefix + name] === undefined || securityContext?.appArmorProfile !== undefined
+    ? []
+    : [appArmorWarning(name, path.child("metadata", "annotations"))];
 }

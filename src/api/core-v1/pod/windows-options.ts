@@ -12,11 +12,13 @@ export function validateWindowsOptions(options: WindowsSecurityContextOptions | 
   if (options === undefined) return [];
   const { gmsaCredentialSpecName, gmsaCredentialSpec, runAsUserName } = options;
   const errors: FieldError[] = [];
-  if (gmsaCredentialSpecName !== undefined) errors.push(...invalidEach(path.child("gmsaCredentialSpecName"), gmsaCredentialSpecName, isDns1123Subdomain(gmsaCredentialSpecName)));
+  if (gmsaCredentialSpecName !== undefined)
+    errors.push(...invalidEach(path.child("gmsaCredentialSpecName"), gmsaCredentialSpecName, isDns1123Subdomain(gmsaCredentialSpecName)));
   if (gmsaCredentialSpec !== undefined) {
     const at = path.child("gmsaCredentialSpec");
     if (gmsaCredentialSpec === "") errors.push(invalid(at, gmsaCredentialSpec, "gmsaCredentialSpec cannot be an empty string"));
-    else if (byteLength(gmsaCredentialSpec) > maxCredentialSpecBytes) errors.push(invalid(at, gmsaCredentialSpec, "gmsaCredentialSpec size must be under 64 KiB"));
+    else if (byteLength(gmsaCredentialSpec) > maxCredentialSpecBytes)
+      errors.push(invalid(at, gmsaCredentialSpec, "gmsaCredentialSpec size must be under 64 KiB"));
   }
   if (runAsUserName !== undefined) errors.push(...invalidEach(path.child("runAsUserName"), asJson(runAsUserName), userNameFaults(runAsUserName)));
   return errors;
@@ -42,11 +44,12 @@ function userNameFaults(name: string): string[] {
   if (parts.length === 2) {
     const domain = parts[0]!;
     if (byteLength(domain) >= 256) faults.push("runAsUserName's Domain length must be under 256 characters");
-    if (!netBiosName.test(domain) && !(dnsName.test(domain) && domain.split(".").every((label) => label.length <= 63))) faults.push("runAsUserName's Domain doesn't match the NetBios nor the DNS format");
+    if (!netBiosName.test(domain) && !(dnsName.test(domain) && domain.split(".").every((label) => label.length <= 63)))
+      faults.push("runAsUserName's Domain doesn't match the NetBios nor the DNS format");
   }
   if (user === "") return [...faults, "runAsUserName's User cannot be empty"];
   if (byteLength(user) > 104) faults.push("runAsUserName's User length must not be longer than 104 characters");
   if (/^[. ]+$/.test(user)) faults.push("runAsUserName's User cannot contain only periods or spaces");
-  if (/["/\\:;|=,+*?<>@[\]]/.test(user)) faults.push('runAsUserName\'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]');
+  if (/["/\\:;|=,+*?<>@[\]]/.test(user)) faults.push("runAsUserName's User cannot contain the following characters: \"/\\:;|=,+*?<>@[]");
   return faults;
 }

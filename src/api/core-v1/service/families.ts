@@ -60,11 +60,13 @@ export function validateFamilyFields(service: Service, old?: Service): FieldErro
   errors.push(...addressErrors);
   if (clusterIPs.length > maxAddresses) errors.push(invalid(path, clusterIPs, "may only hold up to 2 values"));
   if (!areValid) return errors;
-  if (clusterIPs.length > 1 && new Set(clusterIPs.map(ipFamilyOf)).size < 2) errors.push(invalid(path, clusterIPs, "may specify no more than one IP for each IP family"));
+  if (clusterIPs.length > 1 && new Set(clusterIPs.map(ipFamilyOf)).size < 2)
+    errors.push(invalid(path, clusterIPs, "may specify no more than one IP for each IP family"));
   if (isHeadless(service)) return errors;
   ipFamilies.slice(0, clusterIPs.length).forEach((family, index) => {
     const address = clusterIPs[index]!;
-    if (families.includes(family) && ipFamilyOf(address) !== family) errors.push(invalid(path.index(index), address, `expected an ${family} value as indicated by \`ipFamilies[${index}]\``));
+    if (families.includes(family) && ipFamilyOf(address) !== family)
+      errors.push(invalid(path.index(index), address, `expected an ${family} value as indicated by \`ipFamilies[${index}]\``));
   });
   return errors;
 }
@@ -117,5 +119,9 @@ function addOther(list: string[]): void {
 function isUnchangedPreference({ spec: now = {} }: Service, { spec: before = {} }: Service): boolean {
   const same = (left: readonly string[] | undefined, right: readonly string[] | undefined) => (left ?? []).join() === (right ?? []).join();
   if (now.ipFamilyPolicy !== "PreferDualStack" || before.ipFamilyPolicy !== "PreferDualStack") return false;
-  return isHeadless({ metadata: {}, spec: now }) === isHeadless({ metadata: {}, spec: before }) && same(now.clusterIPs, before.clusterIPs) && same(now.ipFamilies, before.ipFamilies);
+  return (
+    isHeadless({ metadata: {}, spec: now }) === isHeadless({ metadata: {}, spec: before }) &&
+    same(now.clusterIPs, before.clusterIPs) &&
+    same(now.ipFamilies, before.ipFamilies)
+  );
 }

@@ -25,7 +25,8 @@ export function dropFieldsOfOldType(service: Service, old: Service): void {
     if (isSameList(spec.clusterIPs, before.clusterIPs) && (spec.clusterIP ?? "") === (before.clusterIP ?? "")) dropSame("clusterIP", "clusterIPs");
     dropSame("ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy");
   }
-  if (mayHaveNodePorts(old) && !mayHaveNodePorts(service) && isSameList(nodePorts(spec), nodePorts(before))) for (const port of spec.ports ?? []) delete port.nodePort;
+  if (mayHaveNodePorts(old) && !mayHaveNodePorts(service) && isSameList(nodePorts(spec), nodePorts(before)))
+    for (const port of spec.ports ?? []) delete port.nodePort;
   if (needsHealthCheckPort(old) && !needsHealthCheckPort(service)) dropSame("healthCheckNodePort");
   if (before.type === "LoadBalancer" && spec.type !== "LoadBalancer") dropSame("allocateLoadBalancerNodePorts", "loadBalancerClass");
   if (isExternallyAccessible(old) && !isExternallyAccessible(service)) dropSame("externalTrafficPolicy");
@@ -38,12 +39,14 @@ export function keepAllocated(service: Service, old: Service): void {
   const before = old.spec ?? {};
   if (needsClusterIp(old) && needsClusterIp(service)) {
     if (!spec.clusterIP && before.clusterIP) spec.clusterIP = before.clusterIP;
-    if ((spec.clusterIPs ?? []).length === 0 && spec.clusterIP === before.clusterIP && before.clusterIPs !== undefined) spec.clusterIPs = [...before.clusterIPs];
+    if ((spec.clusterIPs ?? []).length === 0 && spec.clusterIP === before.clusterIP && before.clusterIPs !== undefined)
+      spec.clusterIPs = [...before.clusterIPs];
     if (spec.ipFamilyPolicy === undefined && before.ipFamilyPolicy !== undefined) spec.ipFamilyPolicy = before.ipFamilyPolicy;
     if ((spec.ipFamilies ?? []).length === 0 && before.ipFamilies !== undefined) spec.ipFamilies = [...before.ipFamilies];
   }
   if (needsNodePorts(old) && needsNodePorts(service)) keepNodePorts(spec, before);
-  if (needsHealthCheckPort(old) && needsHealthCheckPort(service) && !spec.healthCheckNodePort && before.healthCheckNodePort) spec.healthCheckNodePort = before.healthCheckNodePort;
+  if (needsHealthCheckPort(old) && needsHealthCheckPort(service) && !spec.healthCheckNodePort && before.healthCheckNodePort)
+    spec.healthCheckNodePort = before.healthCheckNodePort;
 }
 
 /** Going from two families to one drops the second of what the client left as it was. */

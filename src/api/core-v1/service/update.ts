@@ -34,6 +34,7 @@ function validatePair(service: Service, old: Service, field: "clusterIPs" | "ipF
   if (now.length === 0) errors.push(invalid(at.index(0), now, `primary ${one} can not be unset`));
   if (now.length > 0 && before.length > 0 && now[0] !== before[0]) errors.push(fault(0));
   const policy = service.spec?.ipFamilyPolicy;
-  if (now.length === 1 && before.length > 1 && policy !== "SingleStack") errors.push(invalid(path.child("ipFamilyPolicy"), policy, `must be set to 'SingleStack' when releasing the secondary ${one}`));
+  if (now.length === 1 && before.length > 1 && policy !== "SingleStack")
+    errors.push(invalid(path.child("ipFamilyPolicy"), policy, `must be set to 'SingleStack' when releasing the secondary ${one}`));
   return errors;
 }

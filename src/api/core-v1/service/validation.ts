@@ -40,13 +40,19 @@ export function validateService(service: Service, old?: Service): FieldError[] {
 
 function validateType(service: Service): FieldError[] {
   const { spec = {} } = service;
-  const headless = (type: string) => (isHeadless(service) ? [invalid(path.child("clusterIPs").index(0), spec.clusterIPs?.[0] ?? spec.clusterIP, `may not be set to 'None' for ${type} services`)] : []);
+  const headless = (type: string) =>
+    isHeadless(service)
+      ? [invalid(path.child("clusterIPs").index(0), spec.clusterIPs?.[0] ?? spec.clusterIP, `may not be set to 'None' for ${type} services`)]
+      : [];
   switch (spec.type) {
     case "NodePort":
       return headless("NodePort");
     case "LoadBalancer": {
       const text = `may not expose port ${kubeletPort} externally since it is used by kubelet`;
-      return [...(spec.ports ?? []).flatMap(({ port }, index) => (port === kubeletPort ? [invalid(path.child("ports").index(index), port, text)] : [])), ...headless("LoadBalancer")];
+      return [
+        ...(spec.ports ?? []).flatMap(({ port }, index) => (port === kubeletPort ? [invalid(path.child("ports").index(index), port, text)] : [])),
+        ...headless("LoadBalancer"),
+      ];
     }
     case "ExternalName": {
       const text = "may not be set for ExternalName services";
@@ -92,7 +98,9 @@ function validateAffinity({ sessionAffinity, sessionAffinityConfig }: ServiceSpe
   if (sessionAffinityConfig.clientIP === undefined) return [required(at.child("clientIP"), "when session affinity type is ClientIP")];
   const seconds = sessionAffinityConfig.clientIP.timeoutSeconds;
   if (seconds === undefined) return [required(at.child("clientIP", "timeoutSeconds"), "when session affinity type is ClientIP")];
-  return seconds > 0 && seconds <= maxAffinitySeconds ? [] : [invalid(at.child("clientIP", "timeoutSeconds"), seconds, `must be greater than 0 and less than ${maxAffinitySeconds}`)];
+  return seconds > 0 && seconds <= maxAffinitySeconds
+    ? []
+    : [invalid(at.child("clientIP", "timeoutSeconds"), seconds, `must be greater than 0 and less than ${maxAffinitySeconds}`)];
 }
 
 function validateExternalIps({ externalIPs = [] }: ServiceSpec, old: Service | undefined): FieldError[] {
@@ -108,10 +116,19 @@ function validatePortUse(service: Service): FieldError[] {
   const { type, ports = [] } = service.spec ?? {};
   const at = (index: number) => path.child("ports").index(index);
   const errors: FieldError[] = [];
-  if (type === "ClusterIP") ports.forEach(({ nodePort = 0 }, index) => nodePort !== 0 && errors.push(forbidden(at(index).child("nodePort"), "may not be used when `type` is 'ClusterIP'")));
-  const isRepeated = (index: number, field: "port" | "nodePort") => ports.findIndex((other) => other.protocol === ports[index]!.protocol && (other[field] ?? 0) === (ports[index]![field] ?? 0)) < index;
-  if (!needsNodePorts(service)) ports.forEach(({ nodePort = 0 }, index) => nodePort !== 0 && isRepeated(index, "nodePort") && errors.push(duplicate(at(index).child("nodePort"), nodePort)));
-  ports.forEach(({ protocol, port }, index) => isRepeated(index, "port") && errors.push(duplicate(at(index), internalForm("api.core.v1.ServicePort", { protocol, port }))));
+  if (type === "ClusterIP")
+    ports.forEach(
+      ({ nodePort = 0 }, index) => nodePort !== 0 && errors.push(forbidden(at(index).child("nodePort"), "may not be used when `type` is 'ClusterIP'")),
+    );
+  const isRepeated = (index: number, field: "port" | "nodePort") =>
+    ports.findIndex((other) => other.protocol === ports[index]!.protocol && (other[field] ?? 0) === (ports[index]![field] ?? 0)) < index;
+  if (!needsNodePorts(service))
+    ports.forEach(
+      ({ nodePort = 0 }, index) => nodePort !== 0 && isRepeated(index, "nodePort") && errors.push(duplicate(at(index).child("nodePort"), nodePort)),
+    );
+  ports.forEach(
+    ({ protocol, port }, index) => isRepeated(index, "port") && errors.push(duplicate(at(index), internalForm("api.core.v1.ServicePort", { protocol, port }))),
+  );
   return errors;
 }
 
@@ -145,7 +162,8 @@ function validateExternalTraffic(service: Service): FieldError[] {
   }
   const portPath = path.child("healthCheckNodePort");
   if (!needsHealthCheckPort(service)) {
-    if (healthCheckNodePort !== 0) errors.push(invalid(portPath, healthCheckNodePort, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"));
+    if (healthCheckNodePort !== 0)
+      errors.push(invalid(portPath, healthCheckNodePort, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"));
   } else if (healthCheckNodePort !== 0 && isPortNumber(healthCheckNodePort).length > 0) {
     errors.push(invalid(portPath, healthCheckNodePort, rangeText(1, 65535)));
   }
@@ -161,7 +179,9 @@ function validateInternalTraffic(service: Service): FieldError[] {
 
 function validateDistribution({ trafficDistribution }: ServiceSpec): FieldError[] {
   const supported = ["PreferClose", "PreferSameZone", "PreferSameNode"];
-  return trafficDistribution === undefined || supported.includes(trafficDistribution) ? [] : [notSupported(path.child("trafficDistribution"), trafficDistribution, supported)];
+  return trafficDistribution === undefined || supported.includes(trafficDistribution)
+    ? []
+    : [notSupported(path.child("trafficDistribution"), trafficDistribution, supported)];
 }
 
 function validateLoadBalancerFields({ type, loadBalancerClass, allocateLoadBalancerNodePorts }: ServiceSpec): FieldError[] {
