@@ -58,7 +58,7 @@ function compareKeys(left: string, right: string): number {
     }
     const [xLetter, yLetter] = [isLetter(x), isLetter(y)];
     if (xLetter && yLetter) return x < y ? -1 : 1;
-    if (xLetter || yLetter) return inDigits === xLetter ? 1 : -1;
+    if (xLetter || yLetter) return (inDigits ? xLetter : yLetter) ? -1 : 1;
     const [xNumber, yNumber] = [digitsAt(left, index), digitsAt(right, index)];
     if (xNumber !== undefined && yNumber !== undefined && xNumber !== yNumber) return xNumber - yNumber;
     return x < y ? -1 : 1;

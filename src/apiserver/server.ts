@@ -123,7 +123,7 @@ function buildState(options: ApiServerOptions, tasks: TaskGroup, finishedHooks: 
     authorizer: authorizersInOrder([mastersAuthorizer, nodeAuthorizer((resource, namespace, name) => findObject(state, resource, namespace, name), cacheOf), rbac]),
     ruleSource: rbac,
     admission: new AdmissionChain(admissionPlugins(options.admission)),
-    allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),
+    allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), addresses: () => cacheOf("networking.k8s.io", "ipaddresses"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),
     nodes: options.nodes,
     isEnabled: (gate) => gates[gate] ?? true,
   };

@@ -13,14 +13,15 @@ export function validateNodeSelector({ nodeSelectorTerms = [] }: NodeSelector, p
   return nodeSelectorTerms.flatMap((term, index) => validateNodeSelectorTerm(term, at.index(index)));
 }
 
-export function validateNodeSelectorTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, path: FieldPath): FieldError[] {
+/** `allowsInvalidValues`: preferences have never had their values checked. */
+export function validateNodeSelectorTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, path: FieldPath, allowsInvalidValues = false): FieldError[] {
   return [
-    ...matchExpressions.flatMap((requirement, index) => validateExpression(requirement, path.child("matchExpressions").index(index))),
+    ...matchExpressions.flatMap((requirement, index) => validateExpression(requirement, path.child("matchExpressions").index(index), allowsInvalidValues)),
     ...matchFields.flatMap((requirement, index) => validateFieldRequirement(requirement, path.child("matchFields").index(index))),
   ];
 }
 
-function validateExpression({ key = "", operator = "", values = [] }: NodeSelectorRequirement, path: FieldPath): FieldError[] {
+function validateExpression({ key = "", operator = "", values = [] }: NodeSelectorRequirement, path: FieldPath, allowsInvalidValues: boolean): FieldError[] {
   const errors: FieldError[] = [];
   switch (operator) {
     case "In":
@@ -39,7 +40,7 @@ function validateExpression({ key = "", operator = "", values = [] }: NodeSelect
       errors.push(invalid(path.child("operator"), operator, "not a valid selector operator"));
   }
   errors.push(...validateLabelName(key, path.child("key")));
-  values.forEach((value, index) => errors.push(...invalidEach(path.child("values").index(index), value, isLabelValue(value))));
+  if (!allowsInvalidValues) values.forEach((value, index) => errors.push(...invalidEach(path.child("values").index(index), value, isLabelValue(value))));
   return errors;
 }
 

@@ -1,4 +1,5 @@
 /** Start-up steps in order: the objects that every cluster has. Each is safe to repeat; its name is a post-start hook of /readyz. */
+import { repairAddresses } from "../services/address-objects.ts";
 import type { ServerState } from "../server-state.ts";
 import { createApiServices } from "./api-services.ts";
 import { publishAuthenticationConfig } from "./authentication-config.ts";
@@ -20,6 +21,7 @@ export const bootstrapSteps: readonly BootstrapStep[] = [
   { name: "scheduling/bootstrap-system-priority-classes", run: createPriorityClasses },
   { name: "start-kubernetes-service-cidr-controller", run: createServiceCidr },
   { name: "bootstrap-controller", run: createKubernetesService },
+  { name: "start-service-ip-repair-controllers", run: repairAddresses },
   { name: "start-cluster-authentication-info-controller", run: publishAuthenticationConfig },
   { name: "apiservice-registration-controller", run: createApiServices },
 ];

@@ -7,6 +7,10 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import { decodeUntyped } from "../../apimachinery/decode/decode-object.ts";
 
 const metadataMarker = Buffer.from('"metadata":{');
+const uidMarker = Buffer.from('"uid":"');
+/** The uid stands within this many bytes of the metadata's start: behind names of at most 253 bytes. */
+const uidSearchBytes = 1024;
+const quote = 0x22;
 const closingBrace = 0x7d;
 
 export class StoredObject {
@@ -29,38 +33,36 @@ export class StoredObject {
     return new StoredObject(this.key, this.bytes, revision, this.createRevision);
   }
 
-  /** Offset in `bytes` right behind `"metadata":{`, where the resourceVersion belongs. */
-  get spliceOffset(): number {
-    const start = this.bytes.indexOf(metadataMarker);
-    return start + metadataMarker.length;
-  }
-
-  /** `"resourceVersion":"N",` as bytes. */
-  get versionText(): string {
-    const rest = this.bytes[this.spliceOffset] === closingBrace ? "" : ",";
-    return `"resourceVersion":"${this.revision}"${rest}`;
+  /** Where the resourceVersion belongs: behind the uid, or first in the metadata of an object without one. */
+  get splice(): { readonly offset: number; readonly text: string } {
+    const start = this.bytes.indexOf(metadataMarker) + metadataMarker.length;
+    const version = `"resourceVersion":"${this.revision}"`;
+    // Of the members in front of it (name, generateName, namespace) none holds a quote.
+    const uid = this.bytes.indexOf(uidMarker, start);
+    if (uid >= 0 && uid < start + uidSearchBytes) return { offset: this.bytes.indexOf(quote, uid + uidMarker.length) + 1, text: `,${version}` };
+    return { offset: start, text: this.bytes[start] === closingBrace ? version : `${version},` };
   }
 
   /** The whole object as JSON. */
   toJson(): Buffer {
-    const offset = this.spliceOffset;
-    const version = this.versionText;
-    const out = Buffer.allocUnsafe(this.bytes.length + version.length);
+    const { offset, text } = this.splice;
+    const out = Buffer.allocUnsafe(this.bytes.length + text.length);
     this.bytes.copy(out, 0, 0, offset);
-    out.write(version, offset, "latin1");
-    this.bytes.copy(out, offset + version.length, offset);
+    out.write(text, offset, "latin1");
+    this.bytes.copy(out, offset + text.length, offset);
     return out;
   }
 
   /** Pieces of the object as a list item: without kind and apiVersion when `isBare` (built-in kinds). */
-  listItem(isBare: boolean): [Buffer, Buffer, Buffer] {
-    const offset = this.spliceOffset;
-    const head = isBare ? bareHead : this.bytes.subarray(0, offset);
-    return [head, Buffer.from(this.versionText, "latin1"), this.bytes.subarray(offset)];
+  listItem(isBare: boolean): [Buffer, Buffer, Buffer, Buffer] {
+    const { offset, text } = this.splice;
+    const start = isBare ? this.bytes.indexOf(metadataMarker) : 0;
+    return [isBare ? openBrace : nothing, this.bytes.subarray(start, offset), Buffer.from(text, "latin1"), this.bytes.subarray(offset)];
   }
 }
 
-const bareHead = Buffer.from('{"metadata":{');
+const openBrace = Buffer.from("{");
+const nothing = Buffer.alloc(0);
 
 /**
  * Bytes as stored: kind and apiVersion first, then metadata, no resourceVersion (the revision belongs there and is spliced in).

@@ -5,6 +5,7 @@ import { isObject } from "../../apimachinery/json.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import { PatchError } from "../../apimachinery/patch/patch-error.ts";
 import { applyConfiguration } from "../../apimachinery/managed-fields/manager.ts";
+import type { ApplyInput, ApplyOutcome } from "../../apimachinery/managed-fields/manager.ts";
 import { apiVersionOf } from "../../apimachinery/object.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { StatusError, badRequestError, notFoundError } from "../../apimachinery/status.ts";
@@ -45,7 +46,7 @@ export async function handleApply(context: RequestContext, definition: ResourceD
 }
 
 /** The body: YAML or JSON of the fields to be owned. Throws 400. */
-function readConfiguration(context: RequestContext): JsonObject {
+export function readConfiguration(context: RequestContext): JsonObject {
   let value;
   let faults;
   try {
@@ -54,6 +55,7 @@ function readConfiguration(context: RequestContext): JsonObject {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequestError(`error decoding YAML: ${error.message}`);
   }
+  if (value === null) return {};
   if (!isObject(value)) throw badRequestError("error decoding YAML: the configuration is not an object");
   const validation = context.query.get("fieldValidation") ?? "Warn";
   if (faults.length > 0 && validation === "Strict") throw badRequestError(`error strict decoding YAML: ${faults.join(", ")}`);
@@ -71,7 +73,7 @@ interface ApplyTarget {
 function applyTo(target: ApplyTarget, config: JsonObject, old: KubeObject | undefined): KubeObject {
   const { context, definition, options } = target;
   const subresource = context.info.subresource;
-  const outcome = attempt({
+  const outcome = attemptApply({
     schema: definition.schema,
     liveObject: old === undefined ? undefined : asJson(old, definition),
     config,
@@ -83,23 +85,25 @@ function applyTo(target: ApplyTarget, config: JsonObject, old: KubeObject | unde
     resetFields: resetFieldsOf(definition, subresource),
     kind: definition.kind,
   });
-  if (outcome.kind === "conflicts") {
-    throw new StatusError({ message: outcome.statusMessage, reason: "Conflict", details: { causes: outcome.causes }, code: 409 });
-  }
   const { object: decoded, faults } = decodePatched(definition.schema, outcome.object, { type: "application/apply-patch+yaml", patch: config });
   if (faults.length > 0) throw new StatusError({ message: `failed to decode the applied object: ${faults.join(", ")}`, code: 500 });
   const object = decoded as unknown as KubeObject;
   object.metadata ??= {};
   object.metadata.name ??= target.name;
+  if (object.metadata.name !== target.name) throw badRequestError(`the name of the object (${object.metadata.name}) does not match the name on the URL (${target.name})`);
   definition.strategy?.defaults?.(object);
   setManagedFields(object, outcome.managedFields);
   return object;
 }
 
-function attempt(input: Parameters<typeof applyConfiguration>[0]): ReturnType<typeof applyConfiguration> {
+/** Applies, or throws the Status of what stands in the way: 409 with one cause for each field that others own. */
+export function attemptApply(input: ApplyInput): Extract<ApplyOutcome, { kind: "applied" }> {
+  let outcome: ApplyOutcome;
   try {
-    return applyConfiguration(input);
+    outcome = applyConfiguration(input);
   } catch (error) {
     throw error instanceof PatchError ? patchFailure(error) : error;
   }
+  if (outcome.kind === "applied") return outcome;
+  throw new StatusError({ message: outcome.statusMessage, reason: "Conflict", details: { causes: outcome.causes }, code: 409 });
 }

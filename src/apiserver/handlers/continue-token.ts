@@ -1,4 +1,5 @@
 /** Continue tokens of paged lists: base64url of `{"v":"meta.k8s.io/v1","rv":N,"start":"key"}`; a revision of -1 means "as it is now". */
+import { decodeUntyped } from "../../apimachinery/decode/decode-object.ts";
 import { StatusError, badRequestError } from "../../apimachinery/status.ts";
 import { tooOldMessage } from "../registry/storage-errors.ts";
 
@@ -14,19 +15,30 @@ export function encodeContinue(revision: number, start: string): string {
 
 /** Reads a token. Throws 400. */
 export function decodeContinue(token: string): ContinueToken {
-  const invalid = (detail: string) => badRequestError(`continue key is not valid: ${detail}`);
+  const invalid = (detail: string) => badRequestError(`invalid continue token: continue key is not valid: ${detail}`);
   if (!/^[A-Za-z0-9_-]*$/.test(token)) throw invalid(`illegal base64 data at input byte ${token.search(/[^A-Za-z0-9_-]/)}`);
+  if (token.length % 4 === 1) throw invalid(`illegal base64 data at input byte ${token.length - 1}`);
   let parsed: { v?: string; rv?: number; start?: string };
   try {
     parsed = JSON.parse(Buffer.from(token, "base64url").toString()) as typeof parsed;
   } catch {
-    throw invalid("incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
+    throw invalid(jsonFault(Buffer.from(token, "base64url")));
   }
-  if (parsed.v !== "meta.k8s.io/v1") throw invalid(`server does not recognize this encoded version ${JSON.stringify(parsed.v ?? "")}`);
+  if (parsed.v !== "meta.k8s.io/v1") throw invalid(`server does not recognize this encoded version ${parsed.v ?? ""}`);
   if (!Number.isSafeInteger(parsed.rv) || parsed.rv === 0) throw invalid(`incorrect encoded start resourceVersion (version meta.k8s.io/v1)`);
   if ((parsed.start ?? "") === "") throw invalid("encoded start key empty (version meta.k8s.io/v1)");
   if (parsed.start!.split("/").includes("..")) throw invalid(`encoded start key contains traversal`);
   return { revision: parsed.rv!, start: parsed.start! };
+}
+
+/** What Go's JSON decoder says of bytes that are none. */
+function jsonFault(bytes: Uint8Array): string {
+  try {
+    decodeUntyped(bytes, { mediaType: "json" });
+    return "incorrect encoded start resourceVersion (version meta.k8s.io/v1)";
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 /** 410: the list's revision is gone. `inconsistent` lets the client go on with the present state. */

@@ -4,7 +4,7 @@ import { unrecognizedText } from "../../apimachinery/decode/decode-error.ts";
 import { decodeProtobuf } from "../../apimachinery/protobuf/envelope.ts";
 import { goQuote } from "../../apimachinery/go-quote.ts";
 import { StatusError, badRequestError } from "../../apimachinery/status.ts";
-import { apiVersionOf } from "../../apimachinery/object.ts";
+import { apiVersionOf, parseApiVersion } from "../../apimachinery/object.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { StructSchema } from "../../apimachinery/schema.ts";
 import { typeRegistry } from "../../api/registry.ts";
@@ -73,7 +73,9 @@ function decodeText(context: RequestContext, body: Uint8Array, mediaType: "json"
 function readTyped(bytes: Uint8Array, mediaType: "json" | "yaml", expected: ExpectedType) {
   try {
     const body = readBody(bytes, { mediaType });
-    checkType(typeMetaOf(body), expected);
+    const found = typeMetaOf(body);
+    if (parseApiVersion(found.apiVersion) === undefined) throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): unexpected GroupVersion string: ${found.apiVersion} (${snippet(bytes)})`);
+    checkType(found, expected);
     return body;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
@@ -105,7 +107,7 @@ function checkType(found: { apiVersion?: string; kind?: string }, expected: Expe
   const [group, version] = apiVersion === "" ? [expected.group, expected.version] : apiVersion.includes("/") ? [apiVersion.slice(0, apiVersion.indexOf("/")), apiVersion.slice(apiVersion.indexOf("/") + 1)] : ["", apiVersion];
   const gvk = { group, version, kind: kind === "" ? expected.kind : kind };
   if (typeRegistry.kind(gvk.group, gvk.version, gvk.kind) === undefined) {
-    throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): no kind ${JSON.stringify(gvk.kind)} is registered for version ${JSON.stringify(apiVersion === "" ? expectedVersion : apiVersion)} in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"`);
+    throw badRequestError(`${gvk.kind} in version ${goQuote(gvk.version)} cannot be handled as a ${expected.kind}: no kind ${goQuote(gvk.kind)} is registered for version ${goQuote(apiVersion === "" ? expectedVersion : apiVersion)} in scheme "pkg/runtime/scheme.go:111"`);
   }
   if (gvk.kind === expected.kind) throw badRequestError(`the API version in the data (${apiVersion}) does not match the expected API version (${expectedVersion})`);
   throw badRequestError(`${gvk.kind} in version ${goQuote(gvk.version)} cannot be handled as a ${expected.kind}: converting (${gvk.version}.${gvk.kind}) to (${expectedPackage(expected.group)}.${expected.kind}): unknown conversion`);
@@ -124,6 +126,7 @@ export function reportFaults(context: RequestContext, faults: readonly string[],
 }
 
 function decodeProtobufBody(body: Uint8Array, expected: ExpectedType): KubeObject {
+  if (body.length === 0) throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): empty data (<empty>)`);
   let decoded;
   try {
     decoded = decodeProtobuf(body, typeRegistry);

@@ -2,15 +2,17 @@
 import type { ApiResponse } from "../../apimachinery/request.ts";
 import { badRequestError, notFoundError } from "../../apimachinery/status.ts";
 import { pathSegmentName } from "../../apimachinery/names.ts";
+import { isTrue } from "../http/request-info.ts";
 import { relativeKey } from "../registry/resource-definition.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
-import { negotiateFor, objectTransforms, respondStored } from "./respond.ts";
+import { goTypeOf, negotiateFor, objectTransforms, respondStored } from "./respond.ts";
 import { futureVersionError, invalidGetVersion, parseVersion } from "./versions.ts";
 
 export async function handleGet(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
-  const form = negotiateFor(context, objectTransforms(definition));
+  const form = negotiateFor(context, objectTransforms(definition), goTypeOf(definition, false));
+  if (isTrue(context.query.get("export"))) throw badRequestError("the export parameter, deprecated since v1.14, is no longer supported");
   const stored = await findStored(context, definition);
   return respondStored(context, definition, stored, { form, status: 200 });
 }

@@ -21,6 +21,7 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
   const match = query.get("resourceVersionMatch") ?? "";
   const continueToken = query.get("continue") ?? "";
   const limit = parseInteger(query, "limit") ?? 0;
+  parseInteger(query, "timeoutSeconds");
   const errors = matchErrors({ version, match, continueToken, isWatch: false, sendsInitial: query.get("sendInitialEvents") });
   if (errors.length > 0) throw invalidListOptions(errors);
   if (continueToken !== "" && version !== "" && version !== "0") throw badRequestError("specifying resource version is not allowed when using continue");

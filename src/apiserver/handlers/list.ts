@@ -15,7 +15,7 @@ import type { RequestContext } from "../request-context.ts";
 import { decodeContinue, encodeContinue, expiredContinue } from "./continue-token.ts";
 import { parseListOptions } from "./list-options.ts";
 import type { ListOptions } from "./list-options.ts";
-import { negotiateFor } from "./respond.ts";
+import { goTypeOf, negotiateFor } from "./respond.ts";
 import { parseSelection } from "./selection.ts";
 import type { Selection } from "./selection.ts";
 import { listMetadataJson, parseIncludeObject, partialListOf, partialListSchema, tableOf, tableSchema } from "./transform.ts";
@@ -28,7 +28,7 @@ export interface ListResult {
 }
 
 export async function handleList(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
-  const form = negotiateFor(context, definition.table === undefined ? ["PartialObjectMetadataList"] : ["Table", "PartialObjectMetadataList"]);
+  const form = negotiateFor(context, definition.table === undefined ? ["PartialObjectMetadataList"] : ["Table", "PartialObjectMetadataList"], goTypeOf(definition, true));
   const list = await readList(context, definition);
   return respondList(context, definition, list, form);
 }

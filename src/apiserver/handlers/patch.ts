@@ -4,9 +4,10 @@ import { DecodeError, decodeObject, decodeUntyped } from "../../apimachinery/dec
 import { deepCopy, isObject } from "../../apimachinery/json.ts";
 import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
 import type { StructSchema } from "../../apimachinery/schema.ts";
+import { apiVersionOf } from "../../apimachinery/object.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { goQuote } from "../../apimachinery/go-quote.ts";
-import { goText } from "../../apimachinery/patch/go-text.ts";
+import { goText, jsonKind } from "../../apimachinery/patch/go-text.ts";
 import { structureFault } from "../../apimachinery/patch/structure-fault.ts";
 import { applyJsonPatch, unknownJsonPatchFields } from "../../apimachinery/patch/json-patch.ts";
 import { applyMergePatch } from "../../apimachinery/patch/merge-patch.ts";
@@ -23,6 +24,7 @@ import { handleApply } from "./apply.ts";
 import { respondWritten } from "./create.ts";
 import { checkBodySize, unsupportedMediaType } from "./decode-body.ts";
 import { checkName } from "./get.ts";
+import { checkObjectName } from "./update.ts";
 import { negotiateFor, objectTransforms } from "./respond.ts";
 
 export type PatchType = "application/json-patch+json" | "application/merge-patch+json" | "application/strategic-merge-patch+json" | "application/apply-patch+yaml" | "application/apply-patch+cbor";
@@ -87,10 +89,11 @@ function patchObject(target: PatchTarget, old: KubeObject, patch: JsonValue): Ku
   if (!isObject(patched)) throw badRequestError("the patch does not give an object");
   const { object, faults } = decodePatched(definition.schema, patched, { type: target.type, patch });
   if (target.type === "application/json-patch+json") faults.unshift(...unknownJsonPatchFields(patch));
-  if (faults.length > 0) reportPatchFaults(context, faults, options.fieldValidation);
+  if (faults.length > 0) reportPatchFaults(context, faults, { fieldValidation: options.fieldValidation, shown: shownPatch(patched, { type: target.type, patch }) });
   const result = object as unknown as KubeObject;
   result.metadata ??= {};
-  if ((result.metadata.name ?? "") === "") throw badRequestError(`the name of the object (${context.info.name} based on URL) was undeterminable: name must be provided`);
+  checkPatchedType(target, result, patched, patch);
+  checkObjectName(result, context.info.name);
   definition.strategy?.defaults?.(result);
   return result;
 }
@@ -104,12 +107,26 @@ export function patchJson(type: PatchType, current: JsonObject, patch: JsonValue
       case "application/merge-patch+json":
         return applyMergePatch(current, patch);
       default:
-        if (!isObject(patch)) throw badRequestError("the strategic merge patch is not an object");
+        if (patch === null) return current;
+        if (!isObject(patch)) throw badRequestError(`json: cannot unmarshal ${jsonKind(patch)} into Go value of type map[string]interface {}`);
         return applyStrategicMergePatch(deepCopy(current), patch, schema);
     }
   } catch (error) {
     throw error instanceof PatchError ? patchFailure(error) : error;
   }
+}
+
+/** A patch may not turn the object into another kind. */
+function checkPatchedType(target: PatchTarget, object: KubeObject, patched: JsonObject, patch: JsonValue): void {
+  const { definition, type } = target;
+  const [apiVersion, kind] = [object.apiVersion ?? "", object.kind ?? ""];
+  const expected = apiVersionOf(definition.group, definition.version);
+  if ((apiVersion === "" || apiVersion === expected) && (kind === "" || kind === definition.kind)) {
+    object.apiVersion = expected;
+    object.kind = definition.kind;
+    return;
+  }
+  throw invalidPatch(shownPatch(patched, { type, patch }), `no kind ${goQuote(kind)} is registered for version ${goQuote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`);
 }
 
 /** The Status of a patch that cannot be applied. */
@@ -134,18 +151,23 @@ export function decodePatched(schema: StructSchema, patched: JsonObject, origin:
     if (!(error instanceof DecodeError)) throw error;
     if (origin.type === "application/apply-patch+yaml") throw new StatusError({ message: error.message, code: 500 }, error);
     const fault = origin.type === "application/strategic-merge-patch+json" ? structureFault(patched, schema) : undefined;
-    // A strategic patch is shown itself, the others by what they made, members sorted.
-    const shown = origin.type === "application/strategic-merge-patch+json" ? goText(origin.patch) : JSON.stringify(Object.fromEntries(Object.entries(patched).sort(([a], [b]) => (a < b ? -1 : 1))));
-    throw invalidError({ group: "", kind: "" }, "", [{ reason: "FieldValueInvalid", field: "patch", message: `Invalid value: ${goQuote(shown)}: ${fault ?? error.message}` }]);
+    throw invalidPatch(shownPatch(patched, origin), fault ?? error.message);
   }
 }
 
+/** A strategic patch is shown itself in errors, the others by what they made, members sorted. */
+function shownPatch(patched: JsonObject, origin: { readonly type: PatchType; readonly patch: JsonValue }): string {
+  if (origin.type === "application/strategic-merge-patch+json") return goText(origin.patch);
+  return JSON.stringify(Object.fromEntries(Object.entries(patched).sort(([a], [b]) => (a < b ? -1 : 1))));
+}
+
+function invalidPatch(shown: string, fault: string): StatusError {
+  return invalidError({ group: "", kind: "" }, "", [{ reason: "FieldValueInvalid", field: "patch", message: `Invalid value: ${goQuote(shown)}: ${fault}` }]);
+}
+
 /** Unknown fields that a patch brings: with Strict a 422 without a kind. */
-export function reportPatchFaults(context: RequestContext, faults: readonly string[], fieldValidation: WriteOptions["fieldValidation"]): void {
-  if (fieldValidation === "Ignore") return;
-  if (fieldValidation === "Warn") {
-    for (const fault of faults) context.warnings.add(fault);
-    return;
-  }
-  throw invalidError({ group: "", kind: "" }, "", [{ reason: "FieldValueInvalid", field: "patch", message: `Invalid value: strict decoding error: ${faults.join(", ")}` }]);
+export function reportPatchFaults(context: RequestContext, faults: readonly string[], report: { readonly fieldValidation: WriteOptions["fieldValidation"]; readonly shown: string }): void {
+  if (report.fieldValidation === "Ignore") return;
+  if (report.fieldValidation === "Strict") throw invalidPatch(report.shown, `strict decoding error: ${faults.join(", ")}`);
+  for (const fault of faults) context.warnings.add(fault);
 }

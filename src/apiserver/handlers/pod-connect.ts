@@ -25,7 +25,7 @@ export async function handlePodConnect(context: RequestContext, definition: Reso
   const nodeName = pod.spec?.nodeName ?? "";
   if (nodeName === "") {
     // A pod without a node has no output yet.
-    if (connection === "log") return { status: 200, headers: { "content-type": "text/plain" }, body: { kind: "bytes", bytes: new Uint8Array() } };
+    if (connection === "log") return { status: 204, headers: {}, body: { kind: "bytes", bytes: new Uint8Array() } };
     throw badRequestError(`pod ${name} does not have a host assigned`);
   }
   if (connection !== "log" && (pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed")) throw badRequestError(`cannot ${connection} a container in a completed pod; current phase is ${pod.status.phase}`);
@@ -60,8 +60,7 @@ function chooseContainer(pod: Pod, asked: string): string {
   if (main.length + init.length + ephemeral.length === 1 || (main.length === 1 && init.length === 0 && ephemeral.length === 0)) return main[0]!;
   const chosen = pod.metadata.annotations?.["kubectl.kubernetes.io/default-container"];
   if (chosen !== undefined && [...main, ...init].includes(chosen)) return chosen;
-  const others = [init.length > 0 ? ` or one of the init containers: [${init.join(" ")}]` : "", ephemeral.length > 0 ? ` or one of the ephemeral containers: [${ephemeral.join(" ")}]` : ""].join("");
-  throw badRequestError(`a container name must be specified for pod ${name}, choose one of: [${main.join(" ")}]${others}`);
+  throw badRequestError(`a container name must be specified for pod ${name}, choose one of: [${[...init, ...main, ...ephemeral].join(" ")}]`);
 }
 
 function kubeletOf(context: RequestContext, nodeName: string): { node: string; address: string; port: number } {

@@ -15,9 +15,15 @@ import type { RequestContext } from "../request-context.ts";
 import { parseIncludeObject, partialOf, partialSchema, tableOf, tableSchema } from "./transform.ts";
 
 /** The form asked for, among what a resource offers. */
-export function negotiateFor(context: RequestContext, transforms: readonly Transform["kind"][]): Negotiated {
-  const form = negotiate(context.request.headers["accept"], { transforms });
+export function negotiateFor(context: RequestContext, transforms: readonly Transform["kind"][], goType?: string): Negotiated {
+  const form = negotiate(context.request.headers["accept"], { transforms, ...(goType !== undefined && { goType }) });
   return withPretty(context, form);
+}
+
+/** Go's type of a resource's objects, as refusals show it. */
+export function goTypeOf(definition: ResourceDefinition, isList: boolean): string {
+  if (definition.isCustom) return isList ? "unstructured.UnstructuredList" : "unstructured.Unstructured";
+  return `${definition.group === "" ? "core" : definition.group.split(".")[0]}.${isList ? definition.listKind : definition.kind}`;
 }
 
 /** `?pretty`, and browsers' and curl's habit of getting indented JSON. */

@@ -7,12 +7,16 @@ import { selectorFromObject, labelSelectorText } from "../../apimachinery/select
 import { deepCopy, isObject } from "../../apimachinery/json.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import { canonicalize } from "../../apimachinery/encode/canonical.ts";
-import type { KubeObject } from "../../apimachinery/object.ts";
+import { updateManagedFields } from "../../apimachinery/managed-fields/manager.ts";
+import { parentEntriesAfterScale, scaleEntries } from "../../apimachinery/managed-fields/scale-entries.ts";
+import { apiVersionOf } from "../../apimachinery/object.ts";
+import type { KubeObject, ManagedFieldsEntry } from "../../apimachinery/object.ts";
+import { formatTime } from "../../apimachinery/time.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { invalid } from "../../apimachinery/field-error.ts";
 import { badRequestError, conflictError, invalidError, notFoundError } from "../../apimachinery/status.ts";
 import { readVersion } from "../registry/convert.ts";
-import { trackUpdate } from "../registry/field-tracking.ts";
+import { managerOf, setManagedFields } from "../registry/field-tracking.ts";
 import { parseWriteOptions } from "../registry/options.ts";
 import type { WriteOptions } from "../registry/options.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
@@ -20,7 +24,10 @@ import { updateObject } from "../registry/update.ts";
 import type { RequestContext } from "../request-context.ts";
 import { decodeBody } from "./decode-body.ts";
 import { findStored } from "./get.ts";
+import { checkObjectName } from "./update.ts";
+import { attemptApply, readConfiguration } from "./apply.ts";
 import { decodePatched, patchJson, patchType, readPatch, reportPatchFaults } from "./patch.ts";
+import type { PatchType } from "./patch.ts";
 import { negotiateFor, respondObject } from "./respond.ts";
 
 const scaleSchema = typeRegistry.kind("autoscaling", "v1", "Scale")!;
@@ -30,9 +37,7 @@ export async function handleScale(context: RequestContext, definition: ResourceD
   const form = negotiateFor(context, ["PartialObjectMetadata"]);
   const respond = (object: KubeObject) => respondObject(context, definition, scaleOf(object) as unknown as KubeObject, { form, status: 200, schema: scaleSchema });
   if (context.request.method === "GET") return respond(readVersion(definition, await findStored(context, definition)));
-  const isPatch = context.request.method === "PATCH";
-  const options = parseWriteOptions(context.query, isPatch ? "PatchOptions" : "UpdateOptions");
-  const change = isPatch ? patchedScale(context, definition, options) : givenScale(context, options);
+  const { options, change } = readChange(context, definition);
   const result = await updateObject({
     context,
     definition,
@@ -43,16 +48,64 @@ export async function handleScale(context: RequestContext, definition: ResourceD
     createsMissing: false,
     produce(old) {
       if (old === undefined) throw notFoundError(definition, context.info.name);
-      const scale = change(scaleOf(old));
+      const { scale, entries } = change(withEntries(scaleOf(old), old, definition));
       checkScale(scale, old, definition);
       const object = deepCopy(old);
       object["spec"] = { ...(old["spec"] as object), replicas: scale.spec?.replicas ?? 0 };
       if ((scale.metadata.resourceVersion ?? "") !== "") object.metadata.resourceVersion = scale.metadata.resourceVersion!;
-      trackUpdate({ context, definition, options }, object, old, "scale");
+      setManagedFields(object, parentEntriesAfterScale({ parentEntries: old.metadata.managedFields ?? [], written: entries, paths: replicasPaths(definition), apiVersion: apiVersionOf(definition.group, definition.version) }));
       return object;
     },
   });
   return respond("stored" in result ? readVersion(definition, result.stored) : result.dryRun);
+}
+
+/** The Scale that a request makes of the present one, and who owns its fields then. */
+type ScaleChange = (old: Scale) => { readonly scale: Scale; readonly entries: readonly ManagedFieldsEntry[] };
+
+/** Who owns the replicas, as the Scale's own managed fields. */
+function withEntries(scale: Scale, parent: KubeObject, definition: ResourceDefinition): Scale {
+  return { ...scale, metadata: { ...scale.metadata, managedFields: scaleEntries(parent.metadata.managedFields ?? [], replicasPaths(definition)) } };
+}
+
+function replicasPaths(definition: ResourceDefinition): ReadonlyMap<string, string> {
+  return new Map([[apiVersionOf(definition.group, definition.version), "spec.replicas"]]);
+}
+
+function readChange(context: RequestContext, definition: ResourceDefinition): { readonly options: WriteOptions; readonly change: ScaleChange } {
+  if (context.request.method !== "PATCH") {
+    const options = parseWriteOptions(context.query, "UpdateOptions");
+    return { options, change: tracked(context, options, givenScale(context, options)) };
+  }
+  const type = patchType(context, definition);
+  const options = parseWriteOptions(context.query, "PatchOptions", type === "application/apply-patch+yaml");
+  if (type === "application/apply-patch+yaml") return { options, change: appliedScale(context, options) };
+  return { options, change: tracked(context, options, patchedScale(context, type, options)) };
+}
+
+/** A change that is no apply: its author owns what it changed. */
+function tracked(context: RequestContext, options: WriteOptions, change: (old: Scale) => Scale): ScaleChange {
+  return (old) => {
+    const scale = change(old);
+    const entries = updateManagedFields({ ...writeScope(context, options), oldObject: scaleJson(old), newObject: scaleJson(scale) });
+    return { scale, entries };
+  };
+}
+
+function appliedScale(context: RequestContext, options: WriteOptions): ScaleChange {
+  const config = readConfiguration(context);
+  return (old) => {
+    const outcome = attemptApply({ ...writeScope(context, options), liveObject: scaleJson(old), config, force: options.force, kind: "Scale" });
+    return { scale: outcome.object as unknown as Scale, entries: outcome.managedFields };
+  };
+}
+
+function writeScope(context: RequestContext, options: WriteOptions) {
+  return { schema: scaleSchema, manager: managerOf(context, options.fieldManager), apiVersion: "autoscaling/v1", subresource: "scale", nowText: formatTime(context.server.clock.nowMs()), resetFields: ["status"] };
+}
+
+function scaleJson(scale: Scale): JsonObject {
+  return canonicalize(scale as unknown as JsonObject, scaleSchema);
 }
 
 /** The Scale of an object. Its selector is text. */
@@ -77,20 +130,19 @@ function selectorText(object: KubeObject, selector: LabelSelector | Record<strin
 
 function givenScale(context: RequestContext, options: WriteOptions): (old: Scale) => Scale {
   const given = decodeBody(context, scaleType, options.fieldValidation) as unknown as Scale;
-  const name = given.metadata.name ?? "";
-  if (name === "") throw badRequestError("name must be provided");
-  if (name !== context.info.name) throw badRequestError(`the name of the object (${name}) does not match the name on the URL (${context.info.name})`);
+  checkObjectName(given as unknown as KubeObject, context.info.name);
+  const namespace = given.metadata.namespace ?? "";
+  if (namespace !== "" && namespace !== context.info.namespace) throw badRequestError("the namespace of the provided object does not match the namespace sent on the request");
   return () => given;
 }
 
-function patchedScale(context: RequestContext, definition: ResourceDefinition, options: WriteOptions): (old: Scale) => Scale {
-  const type = patchType(context, definition);
+function patchedScale(context: RequestContext, type: PatchType, options: WriteOptions): (old: Scale) => Scale {
   const patch = readPatch(context, type);
   return (old) => {
-    const patched = patchJson(type, canonicalize(old as unknown as JsonObject, scaleSchema), patch, scaleSchema);
+    const patched = patchJson(type, scaleJson(old), patch, scaleSchema);
     if (!isObject(patched)) throw badRequestError("the patch does not give an object");
     const { object, faults } = decodePatched(scaleSchema, patched, { type, patch });
-    if (faults.length > 0) reportPatchFaults(context, faults, options.fieldValidation);
+    if (faults.length > 0) reportPatchFaults(context, faults, { fieldValidation: options.fieldValidation, shown: JSON.stringify(patched) });
     return object as unknown as Scale;
   };
 }

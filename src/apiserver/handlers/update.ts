@@ -3,6 +3,7 @@ import type { ApiResponse } from "../../apimachinery/request.ts";
 import { badRequestError } from "../../apimachinery/status.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { deepCopy } from "../../apimachinery/json.ts";
+import { dropDuplicateOwners } from "../registry/owner-references.ts";
 import { trackUpdate } from "../registry/field-tracking.ts";
 import { parseWriteOptions } from "../registry/options.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
@@ -18,7 +19,7 @@ export async function handleUpdate(context: RequestContext, definition: Resource
   const options = parseWriteOptions(context.query, "UpdateOptions");
   const given = decodeBody(context, definition, options.fieldValidation);
   definition.strategy?.defaults?.(given);
-  checkName(given, name);
+  checkObjectName(given, name);
   const result = await updateObject({
     context,
     definition,
@@ -30,6 +31,7 @@ export async function handleUpdate(context: RequestContext, definition: Resource
     createsMissing: subresource === "" && definition.strategy?.update.allowsCreate === true,
     produce(old) {
       const object = deepCopy(given);
+      dropDuplicateOwners(object, context.warnings, "request");
       object.metadata.name = name;
       trackUpdate({ context, definition, options }, object, old, subresource);
       return object;
@@ -38,8 +40,9 @@ export async function handleUpdate(context: RequestContext, definition: Resource
   return respondWritten(context, definition, result, { form, status: result.isCreated ? 201 : 200 });
 }
 
-function checkName(object: KubeObject, name: string): void {
+/** The name in the body must be the path's. */
+export function checkObjectName(object: KubeObject, name: string): void {
   const given = object.metadata.name ?? "";
-  if (given === "") throw badRequestError("name must be provided");
+  if (given === "") throw badRequestError(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   if (given !== name) throw badRequestError(`the name of the object (${given}) does not match the name on the URL (${name})`);
 }

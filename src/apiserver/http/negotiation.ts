@@ -21,6 +21,8 @@ export interface Negotiated {
 export interface Offer {
   /** Transformations that this endpoint can make. */
   readonly transforms: readonly Transform["kind"][];
+  /** Go's type of what the endpoint shows, for the refusal of an object's form for a list and the other way round. */
+  readonly goType?: string;
   /** Media types; all three unless given. */
   readonly mediaTypes?: readonly MediaType[];
 }
@@ -53,6 +55,10 @@ export function notAcceptable(mediaTypes: readonly string[] = allMediaTypes): St
   });
 }
 
+function wrongShape(as: string, goType: string): StatusError {
+  return new StatusError({ message: `you requested ${as}, but the requested object is ${as.endsWith("List") ? "not " : ""}a list (*${goType})`, reason: "NotAcceptable", code: 406 });
+}
+
 interface AcceptClause {
   readonly type: string;
   readonly quality: number;
@@ -80,6 +86,7 @@ function readTransform(parameters: ReadonlyMap<string, string>, offer: Offer): T
   const version = parameters.get("v");
   const isKnown = parameters.get("g") === "meta.k8s.io" && (version === "v1" || version === "v1beta1");
   const kind = offer.transforms.find((name) => name === as);
+  if (isKnown && kind === undefined && offer.goType !== undefined && as.startsWith("PartialObjectMetadata")) throw wrongShape(as, offer.goType);
   if (!isKnown || kind === undefined) return "refused";
   return { kind, version };
 }

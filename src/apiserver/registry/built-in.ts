@@ -44,6 +44,9 @@ const storedElsewhere: Readonly<Record<string, { group: string; version: string 
   "autoscaling/v1/HorizontalPodAutoscaler": { group: "autoscaling", version: "v2" },
 };
 
+/** Kinds that upstream stores in an older version than it serves: discovery's hash shows it. */
+const hashedVersions: Readonly<Record<string, string>> = { CustomResourceDefinition: "v1beta1", ClusterTrustBundle: "v1beta1", PodCertificateRequest: "v1beta1", DeviceTaintRule: "v1beta2" };
+
 export interface BuiltInOptions {
   readonly cacher: Cacher;
   readonly storageRoot: string;
@@ -104,7 +107,7 @@ function storageOf(group: string, version: string, resource: DiscoveredResource,
     cache: options.cacher.cache(prefix),
     ...(resource.kind === "Event" && { ttlSeconds: options.eventTtlSeconds }),
     ...(["CustomResourceDefinition", "APIService"].includes(resource.kind) && { isJson: true }),
-    ...(resource.kind === "CustomResourceDefinition" && { hashedVersion: "v1beta1" }),
+    ...(hashedVersions[resource.kind] !== undefined && { hashedVersion: hashedVersions[resource.kind]! }),
   };
 }
 

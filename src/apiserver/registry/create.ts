@@ -37,6 +37,7 @@ const nameAttempts = 8;
 export async function createObject(request: CreateRequest): Promise<Written> {
   const { context, definition, object, options } = request;
   const metadata = object.metadata;
+  dropDuplicateOwners(object, context.warnings, "request");
   const isGenerated = (metadata.name ?? "") === "" && (metadata.generateName ?? "") !== "";
   if (definition.isNamespaced) fillNamespace(object, request.namespace);
   else delete metadata.namespace;
@@ -45,7 +46,7 @@ export async function createObject(request: CreateRequest): Promise<Written> {
   const base = isGenerated ? metadata.generateName! : "";
   if (isGenerated) metadata.name = generateName(context, base);
   await context.server.admission.mutate(admission);
-  dropDuplicateOwners(object, context.warnings);
+  dropDuplicateOwners(object, context.warnings, "admission");
   const rules = ruleContext(context, definition.isNamespaced ? request.namespace : "", "", options.isDryRun);
   for (let attempt = 1; ; attempt++) {
     try {
@@ -69,9 +70,9 @@ async function createNamed(request: CreateRequest, admission: AdmissionRequest, 
     ...validateObjectMeta(metadata, { nameRule: strategy.nameRule, isNamespaced: definition.isNamespaced, requiresQualifiedFinalizers: strategy.requiresQualifiedFinalizers !== false }, FieldPath.root("metadata")),
     ...(strategy.create.validate?.(object, rules) ?? []),
   ];
-  if (errors.length > 0) throw invalidError(strategy.gvk, metadata.name ?? "", errors);
+  if (errors.length > 0) throw invalidError({ group: definition.storage!.gvk.group, kind: definition.kind }, metadata.name ?? "", errors);
   for (const warning of strategy.create.warnings?.(object, rules) ?? []) context.warnings.add(warning);
-  const allocation = await server.allocator.allocate({ definition, object, oldObject: undefined, isDryRun: options.isDryRun });
+  const allocation = await server.allocator.allocate({ server, definition, object, oldObject: undefined, isDryRun: options.isDryRun });
   try {
     await server.admission.validate({ ...admission, name: metadata.name ?? "" });
     const name = metadata.name!;

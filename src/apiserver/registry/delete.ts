@@ -48,15 +48,16 @@ async function deleteStored(request: DeleteRequest, stored: StoredObject): Promi
   const { definition, options, context } = request;
   const old = readVersion(definition, stored);
   checkPreconditions(request, old);
+  if (options.ignoresReadErrors) throw unsafeDeletionError(request);
   await context.server.admission.validate(admissionOf(request, old));
   checkKind(request, old);
   const plan = planDeletion(request, old, context.server.clock.nowMs());
   if (plan.kind === "remove") {
-    if (options.isDryRun) return { isGone: true, object: old, stored: undefined };
+    if (options.isDryRun) return { isGone: true, object: plan.object, stored: undefined };
     const result = await commitDelete(context.server, definition, stored);
     if (!result.isCommitted) return "raced";
-    await context.server.allocator.released(definition, old);
-    return { isGone: true, object: old, stored: result.stored };
+    await context.server.allocator.released(context.server, definition, old);
+    return { isGone: true, object: plan.object, stored: result.stored };
   }
   if (plan.kind === "unchanged") return { isGone: false, object: old, stored };
   const bytes = storedBytes(definition, plan.object);
@@ -66,7 +67,8 @@ async function deleteStored(request: DeleteRequest, stored: StoredObject): Promi
   return { isGone: false, object: readVersion(definition, result.stored), stored: result.stored };
 }
 
-type DeletionPlan = { readonly kind: "remove" } | { readonly kind: "unchanged" } | { readonly kind: "mark"; readonly object: KubeObject };
+/** `remove` carries the object as the answer shows it. */
+type DeletionPlan = { readonly kind: "remove"; readonly object: KubeObject } | { readonly kind: "unchanged" } | { readonly kind: "mark"; readonly object: KubeObject };
 
 /** What a deletion does to the object as it is now. */
 function planDeletion(request: DeleteRequest, old: KubeObject, nowMs: number): DeletionPlan {
@@ -76,24 +78,28 @@ function planDeletion(request: DeleteRequest, old: KubeObject, nowMs: number): D
   const finalizers = strategy.delete?.ignoresPropagation === true ? (metadata.finalizers ?? []) : finalizersAfter(request, metadata.finalizers ?? []);
   if (finalizers.length === 0) delete metadata.finalizers;
   else metadata.finalizers = finalizers;
+  const isHeld = strategy.delete?.holds?.(old) === true;
   const wasLeaving = metadata.deletionTimestamp !== undefined;
   const grace = strategy.delete?.gracePeriodSeconds?.(old, request.options.gracePeriodSeconds);
   if (wasLeaving) {
     if (grace !== undefined) shortenGrace(object, grace, request.options.gracePeriodSeconds, nowMs);
-  } else if (grace !== undefined && grace > 0) {
-    markLeaving(object, grace, nowMs, strategy.generation !== "none");
-  } else if (finalizers.length > 0) {
-    markLeaving(object, 0, nowMs, strategy.generation !== "none");
+  } else if (grace !== undefined || finalizers.length > 0) {
+    markLeaving(object, grace ?? 0, nowMs);
+    if (strategy.delete?.holds !== undefined) delete metadata.deletionGracePeriodSeconds;
+    strategy.delete?.mark?.(object);
+  } else if (isHeld) {
+    metadata.deletionTimestamp = formatTime(nowMs);
+    strategy.delete?.mark?.(object);
   }
   const remaining = metadata.deletionTimestamp === undefined ? 0 : (metadata.deletionGracePeriodSeconds ?? 0);
-  if (finalizers.length === 0 && remaining === 0) return { kind: "remove" };
+  if (finalizers.length === 0 && remaining === 0 && !isHeld) return { kind: "remove", object };
   return deepEqual(object, old) ? { kind: "unchanged" } : { kind: "mark", object };
 }
 
-function markLeaving(object: KubeObject, graceSeconds: number, nowMs: number, hasGeneration: boolean): void {
+function markLeaving(object: KubeObject, graceSeconds: number, nowMs: number): void {
   object.metadata.deletionTimestamp = formatTime(nowMs + graceSeconds * 1000);
   object.metadata.deletionGracePeriodSeconds = graceSeconds;
-  if (hasGeneration && (object.metadata.generation ?? 0) > 0) object.metadata.generation = object.metadata.generation! + 1;
+  if ((object.metadata.generation ?? 0) > 0) object.metadata.generation = object.metadata.generation! + 1;
 }
 
 /** A second deletion may shorten the grace period, never lengthen it. */
@@ -129,6 +135,12 @@ function checkPreconditions(request: DeleteRequest, old: KubeObject): void {
   if (preconditions?.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
     throw conflictError(resource, request.name, `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`);
   }
+}
+
+/** An object that can be read is never deleted by the means for broken ones. */
+function unsafeDeletionError({ definition, namespace, name }: DeleteRequest) {
+  const key = definition.storage!.prefix + relativeKey(definition, namespace, name);
+  return conflictError(definition, name, `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage`);
 }
 
 function checkKind(request: DeleteRequest, old: KubeObject): void {

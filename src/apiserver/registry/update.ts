@@ -75,10 +75,10 @@ async function updateStored(request: UpdateRequest, stored: StoredObject): Promi
   if (request.checksUid === true && (object.metadata.uid ?? "") !== "" && object.metadata.uid !== old.metadata.uid) throw uidMismatch(request, object.metadata.uid!, old.metadata.uid ?? "");
   checkVersion(request, object, old);
   await server.admission.mutate(admissionOf(request, object, old));
-  dropDuplicateOwners(object, context.warnings);
+  dropDuplicateOwners(object, context.warnings, "admission");
   const rules = ruleContext(context, definition.isNamespaced ? request.namespace : "", request.subresource, options.isDryRun);
   prepareUpdate(request, object, old, rules);
-  const allocation = await server.allocator.allocate({ definition, object, oldObject: old, isDryRun: options.isDryRun });
+  const allocation = await server.allocator.allocate({ server, definition, object, oldObject: old, isDryRun: options.isDryRun });
   try {
     await server.admission.validate(admissionOf(request, object, old));
     const result = await writeUpdated(request, stored, object);
@@ -95,7 +95,7 @@ async function writeUpdated(request: UpdateRequest, stored: StoredObject, object
   const { context, definition, options } = request;
   const bytes = storedBytes(definition, object);
   if (options.isDryRun) return { dryRun: { ...object, metadata: { ...object.metadata, resourceVersion: String(stored.revision) } } };
-  if (isFinished(object)) {
+  if (isFinished(object, definition.strategy!)) {
     const last = await commitDelete(context.server, definition, stored);
     // The answer shows what the object would have become.
     return last.isCommitted ? { stored: new StoredObject(stored.key, bytes, last.stored.revision, stored.createRevision) } : "raced";
@@ -106,8 +106,9 @@ async function writeUpdated(request: UpdateRequest, stored: StoredObject, object
 }
 
 /** An object being deleted goes once its last finalizer is gone and no grace remains. */
-function isFinished(object: KubeObject): boolean {
+function isFinished(object: KubeObject, strategy: KindStrategy): boolean {
   const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = object.metadata;
+  if (strategy.delete?.holds?.(object) === true) return false;
   return deletionTimestamp !== undefined && (finalizers ?? []).length === 0 && (deletionGracePeriodSeconds ?? 0) === 0;
 }
 
@@ -116,18 +117,13 @@ function checkVersion(request: UpdateRequest, object: KubeObject, old: KubeObjec
   const { definition } = request;
   if (given === "" || given === "0") {
     if (definition.strategy!.update.allowsUnconditional === false) {
-      throw invalidError(definition.strategy!.gvk, request.name, [invalid(FieldPath.root("metadata", "resourceVersion"), 0, "must be specified for an update")].map(hexZero));
+      throw invalidError({ group: definition.group, kind: definition.resource }, request.name, [invalid(FieldPath.root("metadata", "resourceVersion"), 0, "must be specified for an update")]);
     }
     object.metadata.resourceVersion = old.metadata.resourceVersion!;
     return;
   }
   if (!/^\d+$/.test(given)) throw new StatusError({ message: `strconv.ParseUint: parsing ${goQuote(given)}: invalid syntax`, code: 500 });
   if (given !== old.metadata.resourceVersion) throw modifiedError(definition, request.name);
-}
-
-/** Go prints the unset version as a hexadecimal number. */
-function hexZero<T extends { message: string }>(error: T): T {
-  return { ...error, message: error.message.replace("Invalid value: 0:", "Invalid value: 0x0:") };
 }
 
 function uidMismatch(request: UpdateRequest, given: string, actual: string) {
@@ -150,12 +146,17 @@ function prepareUpdate(request: UpdateRequest, object: KubeObject, old: KubeObje
     if (given !== "" && given !== request.namespace) throw badRequestError("the namespace of the provided object does not match the namespace sent on the request");
     metadata.namespace = request.namespace;
   } else delete metadata.namespace;
-  keepSystemFields(object, old, strategy);
+  keepSystemFields(object, old);
   specific.prepare?.(object, old, rules);
-  if (isGenerationMoved(strategy, object, old)) metadata.generation = (old.metadata.generation ?? 0) + 1;
+  if (request.subresource !== "status" && isGenerationMoved(strategy, object, old)) metadata.generation = (old.metadata.generation ?? 0) + 1;
   const errors = [...validateObjectMetaUpdate(metadata, old.metadata, FieldPath.root("metadata"), strategy.requiresQualifiedFinalizers !== false), ...(specific.validate?.(object, old, rules) ?? [])];
-  if (errors.length > 0) throw invalidError(strategy.gvk, request.name, errors);
+  if (errors.length > 0) throw invalidError(errorKind(definition), request.name, errors);
   for (const warning of specific.warnings?.(object, old, rules) ?? []) context.warnings.add(warning);
+}
+
+/** Errors name a kind by the group it is stored in. */
+export function errorKind(definition: ResourceDefinition): { group: string; kind: string } {
+  return { group: definition.storage?.gvk.group ?? definition.group, kind: definition.kind };
 }
 
 export function rulesOf<T extends KubeObject>(strategy: KindStrategy<T>, subresource: string): UpdateRules<T> {
@@ -164,12 +165,10 @@ export function rulesOf<T extends KubeObject>(strategy: KindStrategy<T>, subreso
   return strategy.subresources?.[subresource] ?? strategy.update;
 }
 
-function keepSystemFields(object: KubeObject, old: KubeObject, strategy: KindStrategy): void {
+function keepSystemFields(object: KubeObject, old: KubeObject): void {
   const { metadata } = object;
-  if (strategy.generation !== "none") {
-    if (old.metadata.generation === undefined) delete metadata.generation;
-    else metadata.generation = old.metadata.generation;
-  }
+  if (old.metadata.generation === undefined) delete metadata.generation;
+  else metadata.generation = old.metadata.generation;
   if ((metadata.uid ?? "") === "" && old.metadata.uid !== undefined) metadata.uid = old.metadata.uid;
   if ((metadata.creationTimestamp ?? null) === null && old.metadata.creationTimestamp != null) metadata.creationTimestamp = old.metadata.creationTimestamp;
   if (old.metadata.deletionTimestamp !== undefined) {

@@ -12,9 +12,12 @@ import type { Service, ServicePort } from "../../api/core-v1/types.ts";
 import type { Random } from "../../base/random.ts";
 import type { ResourceCache } from "../cache/resource-cache.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
+import type { ServerState } from "../server-state.ts";
+import { clusterAddresses, publishAddresses, removeAddresses } from "./address-objects.ts";
 import { AddressRange } from "./address-range.ts";
 
 export interface AllocationRequest {
+  readonly server: ServerState;
   readonly definition: ResourceDefinition;
   /** Changed in place: addresses and ports are filled in. */
   readonly object: KubeObject;
@@ -30,6 +33,8 @@ export interface Allocation {
 
 export interface AllocatorOptions {
   readonly cache: () => ResourceCache;
+  /** The IPAddress objects: what others have taken. */
+  readonly addresses: () => ResourceCache;
   readonly random: Random;
   readonly ranges: readonly string[];
   readonly nodePorts: { readonly first: number; readonly last: number };
@@ -65,11 +70,18 @@ export class ServiceAllocator {
       await release();
       throw error;
     }
-    return { keep: release, release };
+    const keep = async () => {
+      await publishAddresses(request.server, service, old);
+      await release();
+    };
+    return { keep, release };
   }
 
-  /** Called after a Service is gone: nothing to do, since the cache no longer shows it. */
-  async released(_definition: ResourceDefinition, _object: KubeObject): Promise<void> {}
+  /** Called after a Service is gone: its address objects go too. */
+  async released(server: ServerState, definition: ResourceDefinition, object: KubeObject): Promise<void> {
+    if (definition.kind !== "Service" || definition.group !== "") return;
+    await removeAddresses(server, clusterAddresses(object as unknown as Service));
+  }
 
   #allocateAddresses(service: Service, old: Service | undefined, held: string[]): void {
     const spec = service.spec!;
@@ -169,7 +181,7 @@ export class ServiceAllocator {
 
   #isAddressTaken(address: string): boolean {
     if (this.#pendingAddresses.has(address)) return true;
-    return this.#taken().addresses.has(address);
+    return this.#taken().addresses.has(address) || this.#options.addresses().get(address) !== undefined;
   }
 
   #isPortTaken(port: number): boolean {

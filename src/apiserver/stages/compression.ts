@@ -21,5 +21,5 @@ export const compression: Stage = {
 };
 
 function takesGzip(header: string | undefined): boolean {
-  return (header ?? "").split(",").some((encoding) => encoding.trim().split(";")[0] === "gzip");
+  return (header ?? "").split(",").some((encoding) => encoding.trim() === "gzip");
 }

@@ -35,7 +35,7 @@ function timeoutMs(context: RequestContext): number {
   const limit = context.server.settings.requestTimeoutMs;
   if (text === "") return limit;
   const asked = parseGoDuration(text);
-  if (asked === undefined) throw badRequestError(`invalid timeout specified in the request URL - time: invalid duration ${goQuote(text)}`);
+  if (asked === undefined) throw badRequestError(`invalid timeout specified in the request URL - time: ${/^\d+$/.test(text) ? "missing unit in" : "invalid"} duration ${goQuote(text)}`);
   return asked === 0 ? limit : Math.min(asked, limit);
 }
 

@@ -1,12 +1,15 @@
 /** Annotations of pods that mean something to Kubernetes, some of them older than the fields that replaced them. */
+import { DecodeError, decodeUntyped } from "../../../apimachinery/decode/decode-object.ts";
 import { forbidden, invalid } from "../../../apimachinery/field-error.ts";
 import type { FieldError } from "../../../apimachinery/field-error.ts";
 import { FieldPath } from "../../../apimachinery/field-path.ts";
+import { isObject } from "../../../apimachinery/json.ts";
 import type { ObjectMeta } from "../../../apimachinery/object.ts";
 import { isSame } from "../../update-rules.ts";
-import type { AppArmorProfile, Pod, PodSpec, SeccompProfile } from "../types.ts";
+import type { AppArmorProfile, Pod, PodSpec, SeccompProfile, Toleration } from "../types.ts";
 import { containersWithPaths } from "./operating-system.ts";
 import { validateDescendingPath } from "./paths.ts";
+import { validateTolerations } from "./scheduling.ts";
 
 export const mirrorAnnotation = "kubernetes.io/config.mirror";
 const deletionCost = "controller.kubernetes.io/pod-deletion-cost";
@@ -20,6 +23,7 @@ export function validatePodAnnotations(annotations: Readonly<Record<string, stri
   const mirror = annotations[mirrorAnnotation];
   if (mirror !== undefined && !spec.nodeName)
     errors.push(invalid(path.key(mirrorAnnotation), mirror, "must set spec.nodeName if mirror pod annotation is set"));
+  errors.push(...validateTolerationsAnnotation(annotations[tolerationsAnnotation], path));
   const cost = annotations[deletionCost];
   if (cost !== undefined && !isInt32(cost)) errors.push(invalid(path.key(deletionCost), cost, "must be a 32bit integer"));
   for (const key of Object.keys(annotations).sort()) {
@@ -35,6 +39,20 @@ export function validatePodAnnotations(annotations: Readonly<Record<string, stri
     if (!isAppArmorText(profile)) errors.push(invalid(path.key(key), profile, `invalid AppArmor profile name: ${JSON.stringify(profile)}`));
   }
   return errors;
+}
+
+const tolerationsAnnotation = "scheduler.alpha.kubernetes.io/tolerations";
+
+/** Tolerations as JSON: how they were told before there was a field. */
+function validateTolerationsAnnotation(text: string | undefined, path: FieldPath): FieldError[] {
+  if (!text) return [];
+  try {
+    const { value } = decodeUntyped(Buffer.from(text), { mediaType: "json" });
+    return Array.isArray(value) ? validateTolerations(value.filter(isObject) as Toleration[], path.child(tolerationsAnnotation)) : [];
+  } catch (error) {
+    if (error instanceof DecodeError) return [invalid(path, tolerationsAnnotation, error.message)];
+    throw error;
+  }
 }
 
 /** On creation annotations and the fields that replaced them must agree. */

@@ -18,7 +18,7 @@ export function validateAffinity(affinity: Affinity, path: FieldPath): FieldErro
   if (nodeAffinity?.[requiredRules] !== undefined) errors.push(...validateNodeSelector(nodeAffinity[requiredRules], nodePath.child(requiredRules)));
   (nodeAffinity?.[preferredRules] ?? []).forEach(({ weight, preference }, index) => {
     const at = nodePath.child(preferredRules).index(index);
-    errors.push(...validateWeight(weight, at), ...validateNodeSelectorTerm(preference ?? {}, at.child("preference")));
+    errors.push(...validateWeight(weight, at), ...validateNodeSelectorTerm(preference ?? {}, at.child("preference"), true));
   });
   for (const kind of ["podAffinity", "podAntiAffinity"] as const) {
     const at = path.child(kind);

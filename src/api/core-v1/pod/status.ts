@@ -1,18 +1,18 @@
 /** Rules of a pod's status. */
-import { forbidden, invalid, invalidEach } from "../../../apimachinery/field-error.ts";
+import { duplicate, forbidden, invalid, invalidEach } from "../../../apimachinery/field-error.ts";
 import type { FieldError } from "../../../apimachinery/field-error.ts";
 import { FieldPath } from "../../../apimachinery/field-path.ts";
-import { isDns1123Subdomain } from "../../../apimachinery/names.ts";
+import { isDns1123Subdomain, isQualifiedName } from "../../../apimachinery/names.ts";
 import { parseIp, validateIp } from "../../../apimachinery/net.ts";
 import { internalForm } from "../../meta/internal-form.ts";
-import type { Container, ContainerStatus, Pod, PodSpec, PodStatus } from "../types.ts";
+import type { Container, ContainerStatus, Pod, PodCondition, PodSpec, PodStatus } from "../types.ts";
 
 const path = FieldPath.root("status");
 
 export function validatePodStatus(pod: Pod, old: Pod): FieldError[] {
   const status = pod.status ?? {};
   const before = old.status ?? {};
-  const errors: FieldError[] = [];
+  const errors = validateConditionTypes(status.conditions ?? []);
   if ((pod.spec?.nodeName ?? "") !== (old.spec?.nodeName ?? "")) errors.push(forbidden(path.child("nodeName"), "may not be changed directly"));
   const { nominatedNodeName = "" } = status;
   if (nominatedNodeName !== "" && nominatedNodeName !== before.nominatedNodeName) {
@@ -27,6 +27,16 @@ export function validatePodStatus(pod: Pod, old: Pod): FieldError[] {
     ...validateAddresses(status, "podIPs", path.child("podIPs")),
   );
   return [...errors, ...validateHostAddresses(status)];
+}
+
+const systemConditions = ["PodScheduled", "Ready", "Initialized"];
+
+/** Upstream's path of conditions is in the metadata. */
+function validateConditionTypes(conditions: readonly PodCondition[]): FieldError[] {
+  return conditions.flatMap(({ type = "" }, index) => {
+    if (systemConditions.includes(type)) return [];
+    return invalidEach(FieldPath.root("metadata", "conditions").index(index).child("Type"), type, isQualifiedName(type));
+  });
 }
 
 /** A container that has ended for good does not start again. */
@@ -60,6 +70,7 @@ function validateClaimStatuses({ resourceClaimStatuses = [] }: PodStatus, spec: 
     const at = path.child("resourceClaimStatuses").index(index);
     const isKnown = (spec.resourceClaims ?? []).some((claim) => claim.name === name);
     return [
+      ...(resourceClaimStatuses.findIndex((other) => other.name === name) < index ? [duplicate(at.child("name"), name)] : []),
       ...(isKnown ? [] : [invalid(at.child("name"), name, "must match the name of an entry in `spec.resourceClaims`")]),
       ...(resourceClaimName === undefined ? [] : invalidEach(at.child("resourceClaimName"), resourceClaimName, isDns1123Subdomain(resourceClaimName))),
     ];

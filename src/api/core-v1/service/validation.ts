@@ -21,6 +21,7 @@ export function validateService(service: Service, old?: Service): FieldError[] {
   const ports = spec.ports ?? [];
   const names = new Set<string>();
   return [
+    ...validateTopologyAnnotations(service),
     ...(ports.length === 0 && !isHeadless(service) && spec.type !== "ExternalName" ? [required(path.child("ports"))] : []),
     ...validateType(service),
     ...ports.flatMap((port, index) => validatePort(port, ports.length > 1, names, path.child("ports").index(index))),
@@ -36,6 +37,16 @@ export function validateService(service: Service, old?: Service): FieldError[] {
     ...validateDistribution(spec),
     ...validateLoadBalancerFields(spec),
   ];
+}
+
+const modeAnnotation = "service.kubernetes.io/topology-mode";
+const hintsAnnotation = "service.kubernetes.io/topology-aware-hints";
+
+function validateTopologyAnnotations({ metadata: { annotations = {} } }: Service): FieldError[] {
+  const mode = annotations[modeAnnotation];
+  const hints = annotations[hintsAnnotation];
+  if (mode === undefined || hints === undefined || mode === hints) return [];
+  return [invalid(FieldPath.root("metadata", "annotations").key(modeAnnotation), mode, `must match annotations[${hintsAnnotation}] when both are specified`)];
 }
 
 function validateType(service: Service): FieldError[] {

@@ -1,0 +1,53 @@
+/** IPAddress objects: one for each cluster address of a Service (KEP-1880). They follow the Services and are repaired at start. */
+import { isIP } from "node:net";
+import type { Service } from "../../api/core-v1/types.ts";
+import type { IPAddress } from "../../api/networking-v1/types.ts";
+import { findObjects } from "../registry/rule-context.ts";
+import { createInternally, deleteInternally } from "../registry/internal-writes.ts";
+import type { ServerState } from "../server-state.ts";
+
+const managedBy = "ipaddress.kubernetes.io/managed-by";
+const allocatorName = "ipallocator.k8s.io";
+
+/** Cluster addresses of a Service; none when it is headless or has no address. */
+export function clusterAddresses(service: Service): string[] {
+  return (service.spec?.clusterIPs ?? []).filter((address) => isIP(address) !== 0);
+}
+
+/** Makes the objects of addresses that the Service has gained and removes those of addresses it has lost. */
+export async function publishAddresses(server: ServerState, service: Service, old: Service | undefined): Promise<void> {
+  const present = clusterAddresses(service);
+  const before = old === undefined ? [] : clusterAddresses(old);
+  const definition = addressDefinition(server);
+  for (const address of present) {
+    if (before.includes(address)) continue;
+    await createInternally(server, definition, {
+      kind: "IPAddress",
+      apiVersion: "networking.k8s.io/v1",
+      metadata: { name: address, labels: { "ipaddress.kubernetes.io/ip-family": isIP(address) === 6 ? "IPv6" : "IPv4", [managedBy]: allocatorName } },
+      spec: { parentRef: { resource: "services", namespace: service.metadata.namespace, name: service.metadata.name } },
+    });
+  }
+  await removeAddresses(server, before.filter((address) => !present.includes(address)));
+}
+
+export async function removeAddresses(server: ServerState, addresses: readonly string[]): Promise<void> {
+  for (const name of addresses) await deleteInternally(server, addressDefinition(server), { namespace: "", name });
+}
+
+/** After a crash between two writes: every address of a Service has its object, and no object of ours is without its Service. */
+export async function repairAddresses(server: ServerState): Promise<void> {
+  const services = findObjects(server, "/services", "") as unknown as Service[];
+  const used = new Set(services.flatMap(clusterAddresses));
+  for (const object of findObjects(server, "networking.k8s.io/ipaddresses", "") as unknown as IPAddress[]) {
+    const name = object.metadata.name!;
+    if (object.metadata.labels?.[managedBy] === allocatorName && !used.delete(name)) await removeAddresses(server, [name]);
+  }
+  for (const service of services) {
+    if (clusterAddresses(service).some((address) => used.has(address))) await publishAddresses(server, service, undefined);
+  }
+}
+
+function addressDefinition(server: ServerState) {
+  return server.resources.find("networking.k8s.io", "v1", "ipaddresses")!;
+}
