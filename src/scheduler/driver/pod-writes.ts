@@ -90,7 +90,12 @@ export function unscheduledCondition({ pod }: PodInfo, reason: "Unschedulable" |
 /** What of the change is new to the pod. */
 function patchOf(pod: DeepReadonly<Pod>, { condition, nominatedNodeName }: StatusChange): Record<string, unknown> | undefined {
   const patch: Record<string, unknown> = {};
-  if (condition !== undefined && !isSame(conditionOf(pod, condition.type), condition)) patch.conditions = [condition];
+  if (condition !== undefined && !isSame(conditionOf(pod, condition.type), condition)) {
+    const types = (pod.status?.conditions ?? []).map(({ type }) => type);
+    // New items of a strategic merge patch go to the front unless their order is given.
+    patch["$setElementOrder/conditions"] = [...new Set([...types, condition.type])].map((type) => ({ type }));
+    patch.conditions = [condition];
+  }
   if (nominatedNodeName !== undefined && nominatedNodeName !== (pod.status?.nominatedNodeName ?? ""))
     patch.nominatedNodeName = nominatedNodeName === "" ? null : nominatedNodeName;
   return Object.keys(patch).length === 0 ? undefined : patch;

@@ -160,6 +160,8 @@ export class SchedulingLoop {
   #preempt({ info }: QueueEntry, { postFilter }: Unschedulable): void {
     const { tasks, gate, writes, state, queue } = this.#parts;
     if (postFilter?.nominatedNodeName === undefined || postFilter.victims === undefined) return;
+    // All are leaving already: nothing is to be done.
+    if (postFilter.victims.every(({ isTerminating }) => isTerminating)) return;
     for (const pod of postFilter.displaced ?? []) {
       if (pod.uid === info.uid) continue;
       state.withdrawNomination(pod.uid);

@@ -7,15 +7,15 @@ import type { Node, Pod } from "../../api/core-v1/types.ts";
 import type { ClusterEvent } from "../framework/cluster-event.ts";
 import type { Plugin } from "../framework/plugin.ts";
 import type { PodInfo } from "../state/pod-info.ts";
-import type { ClusterObjects } from "../state/snapshot.ts";
 import type { AffinityWeights } from "./inter-pod-affinity/score.ts";
+import type { NamespaceLister } from "./inter-pod-affinity/terms.ts";
 
 /** Keeps pods together or apart, by their labels and a topology key of the nodes. */
-export function interPodAffinity(args: AffinityWeights, objects: ClusterObjects): Plugin {
+export function interPodAffinity(args: AffinityWeights): Plugin {
   return {
     name: "InterPodAffinity",
     events: [
-      { resource: "AssignedPod", actions: ["Add", "Delete", "UpdatePodLabel"], helps: (pod, event) => helpsByPod(pod, event, objects) },
+      { resource: "AssignedPod", actions: ["Add", "Delete", "UpdatePodLabel"], helps: helpsByPod },
       { resource: "TargetPod", actions: ["UpdatePodLabel"] },
       { resource: "Node", actions: ["Add", "UpdateNodeLabel"], helps: helpsByNode },
     ],
@@ -28,8 +28,11 @@ export function interPodAffinity(args: AffinityWeights, objects: ClusterObjects)
   };
 }
 
+/** As in Kubernetes, the labels of namespaces do not count here: a term that selects by them is only heard when it selects all. */
+const namespaces: NamespaceLister = { get: () => undefined };
+
 /** Another pod helps when it comes and is wanted, or goes and was in the way. */
-function helpsByPod(pod: PodInfo, { action, old, current }: ClusterEvent, { namespaces }: ClusterObjects): boolean {
+function helpsByPod(pod: PodInfo, { action, old, current }: ClusterEvent): boolean {
   const before = old === undefined ? undefined : podInfoOf(old as DeepReadonly<Pod>);
   const after = current === undefined ? undefined : podInfoOf(current as DeepReadonly<Pod>);
   const isWanted = (other: PodInfo | undefined) => other !== undefined && allTermsMatch(pod.requiredAffinity, other, namespaces);

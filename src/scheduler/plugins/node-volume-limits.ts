@@ -1,4 +1,4 @@
-import { unresolvable, unschedulable } from "../framework/refusal.ts";
+import { unschedulable } from "../framework/refusal.ts";
 import { isAboutClaimOf } from "./volume-binding.ts";
 import { csiVolumesOf } from "./node-volume-limits/csi-volumes.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
@@ -35,7 +35,7 @@ function filterOf(wanted: ReadonlyMap<string, string>, world: VolumeWorld): Node
   return {
     refuse(node) {
       const csiNode = csiNodes.get("", node.name);
-      for (const driver of guarded) if (!isInstalled(csiNode, driver)) return unresolvable(`${driver} CSI driver is not installed on the node`);
+      for (const driver of guarded) if (!isInstalled(csiNode, driver)) return unschedulable(`${driver} CSI driver is not installed on the node`);
       if (csiNode === undefined) return undefined;
       const attached = attachedTo(node, world);
       for (const driver of drivers) {

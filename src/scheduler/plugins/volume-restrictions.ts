@@ -1,7 +1,7 @@
 import { unschedulable } from "../framework/refusal.ts";
 import { podInfoOf } from "../state/pod-info.ts";
 import { isAboutClaimOf } from "./volume-binding.ts";
-import { isInConflict } from "./volume-restrictions/disk-conflict.ts";
+import { isExclusiveDisk, isInConflict } from "./volume-restrictions/disk-conflict.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod } from "../../api/core-v1/types.ts";
 import type { Plugin } from "../framework/plugin.ts";
@@ -22,7 +22,7 @@ export function volumeRestrictions(world: VolumeWorld): Plugin {
       { resource: "PersistentVolumeClaim", actions: ["Add", "Update"], helps: isAboutClaimOf },
     ],
     preFilter({ pod, snapshot }) {
-      const disks = pod.pod.spec?.volumes?.filter((volume) => isInConflict(volume, volume)) ?? [];
+      const disks = pod.pod.spec?.volumes?.filter(isExclusiveDisk) ?? [];
       const exclusive = pod.claimNames.filter((name) => world.claim(pod.namespace, name)?.spec?.accessModes?.includes("ReadWriteOncePod") === true);
       const users = exclusive.reduce((sum, name) => sum + snapshot.claimUsers(`${pod.namespace}/${name}`), 0);
       if (disks.length === 0 && users === 0) return "skip";

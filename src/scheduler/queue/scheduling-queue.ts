@@ -137,8 +137,10 @@ export class SchedulingQueue {
     entry.gatedBy = undefined;
     entry.rejectors = outcome.rejectors;
     entry.pendingPlugins = outcome.pendingPlugins;
-    entry.errorCount = outcome.isError ? entry.errorCount + 1 : 0;
-    if (outcome.isError) return this.#enqueue(entry, "afterBackoff");
+    // Nobody can tell what would help a pod that no plugin refused: it is tried again, but not at once.
+    const isError = outcome.isError || outcome.rejectors.size + outcome.pendingPlugins.size === 0;
+    entry.errorCount = isError ? entry.errorCount + 1 : 0;
+    if (isError) return this.#enqueue(entry, "afterBackoff");
     entry.unschedulableCount += 1;
     this.#park(entry);
     this.#reconsider(entry, missed);

@@ -16,6 +16,11 @@ export function isInConflict(left: DeepReadonly<Volume>, right: DeepReadonly<Vol
   return false;
 }
 
+/** Whether it is a disk of a kind that pods of a node may have to share. */
+export function isExclusiveDisk({ gcePersistentDisk, awsElasticBlockStore, iscsi, rbd }: DeepReadonly<Volume>): boolean {
+  return (gcePersistentDisk ?? awsElasticBlockStore ?? iscsi ?? rbd) !== undefined;
+}
+
 function areReadOnly(left: { readonly readOnly?: boolean }, right: { readonly readOnly?: boolean }): boolean {
   return left.readOnly === true && right.readOnly === true;
 }
