@@ -14,7 +14,11 @@ export function validateNodeSelector({ nodeSelectorTerms = [] }: NodeSelector, p
 }
 
 /** `allowsInvalidValues`: preferences have never had their values checked. */
-export function validateNodeSelectorTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, path: FieldPath, allowsInvalidValues = false): FieldError[] {
+export function validateNodeSelectorTerm(
+  { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
+  path: FieldPath,
+  allowsInvalidValues = false,
+): FieldError[] {
   return [
     ...matchExpressions.flatMap((requirement, index) => validateExpression(requirement, path.child("matchExpressions").index(index), allowsInvalidValues)),
     ...matchFields.flatMap((requirement, index) => validateFieldRequirement(requirement, path.child("matchFields").index(index))),

@@ -2,6 +2,7 @@
  * Values as error texts and diffs print them. Kubernetes validates an internal version of its types, whose fields have Go names and
  * are all there: absent pointers, lists and maps as null, other absent values as zero. Types of the API machinery keep their JSON names.
  */
+import { deepEqual } from "../../apimachinery/json.ts";
 import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
 import type { FieldSchema, Schema, StructSchema } from "../../apimachinery/schema.ts";
 import { typeRegistry } from "../registry.ts";
@@ -15,7 +16,7 @@ export function internalForm(type: string, value: unknown): JsonValue {
 
 /** Whether two values are equal where absent, empty and zero are the same for what is no pointer. */
 export function isSemanticallyEqual(type: string, left: unknown, right: unknown): boolean {
-  return JSON.stringify(withoutEmpty(internalForm(type, left))) === JSON.stringify(withoutEmpty(internalForm(type, right)));
+  return deepEqual(left, right) || JSON.stringify(withoutEmpty(internalForm(type, left))) === JSON.stringify(withoutEmpty(internalForm(type, right)));
 }
 
 function structForm(struct: StructSchema, value: JsonObject): JsonObject {
@@ -24,8 +25,8 @@ function structForm(struct: StructSchema, value: JsonObject): JsonObject {
   for (const field of struct.fields.values()) {
     const member = value[field.name];
     if (field.name === "metadata" && isMachinery(field.schema)) Object.assign(form, machineryForm(field.schema as StructSchema, (member ?? {}) as JsonObject));
-    else if (field.name !== "kind" && field.name !== "apiVersion") form[goFieldName(struct.goName, field.name)] = fieldForm(field, member);
-    else if (!isTypeMeta(struct)) form[goFieldName(struct.goName, field.name)] = fieldForm(field, member);
+    else if (!(isTopLevel(struct) && (field.name === "kind" || field.name === "apiVersion")))
+      form[goFieldName(struct.goName, field.name)] = fieldForm(field, member);
   }
   return form;
 }
@@ -74,7 +75,7 @@ function zeroOf(scalar: string): JsonValue {
 }
 
 const isMachinery = (schema: Schema) => schema.shape === "struct" && schema.name.startsWith("apimachinery.");
-const isTypeMeta = (struct: StructSchema) => struct.gvk.length > 0;
+const isTopLevel = (struct: StructSchema) => struct.gvk.length > 0;
 
 /** Words that Go writes in capitals when a name begins with them. */
 const initialisms =
