@@ -1,13 +1,16 @@
-import { numberFlag } from "./flags.ts";
+import { durationFlag, numberFlag } from "./flags.ts";
 import { deploymentController } from "./deployment/controller.ts";
 import { endpointSliceController } from "./endpointslice/controller.ts";
 import { endpointsController } from "./endpoints/controller.ts";
 import { garbageCollectorController } from "./garbage-collector/controller.ts";
 import { namespaceController } from "./namespace/controller.ts";
+import { nodeLifecycleController } from "./node-lifecycle/controller.ts";
+import { podGarbageCollector } from "./pod-gc/controller.ts";
 import { replicaSetController } from "./replicaset/controller.ts";
 import { replicationControllerController } from "./replicationcontroller/controller.ts";
 import { rootCaController } from "./root-ca/controller.ts";
 import { serviceAccountController } from "./service-account/controller.ts";
+import { taintEvictionController } from "./taint-eviction/controller.ts";
 import type { Controller } from "../operator/index.ts";
 import type { ManagerFlags } from "./flags.ts";
 
@@ -21,11 +24,14 @@ export function builtInControllers(options: ControllerOptions): readonly Control
       endpointSliceController({ ...workers("service-endpoint", 5), maxEndpointsPerSlice: numberFlag(flags, "max-endpoints-per-slice", 100) }),
     ),
     on("replicationcontroller-controller", ["replicationcontroller"], () => replicationControllerController(workers("rc", 5))),
+    on("pod-garbage-collector-controller", ["podgc"], () => podGarbageCollector({ terminatedThreshold: numberFlag(flags, "terminated-pod-gc-threshold", 12_500) })),
     on("namespace-controller", ["namespace"], () => namespaceController(workers("namespace", 10))),
     on("serviceaccount-controller", ["serviceaccount"], () => serviceAccountController),
     on("garbage-collector-controller", ["garbagecollector"], () => garbageCollectorController(workers("gc", 20))),
     on("deployment-controller", ["deployment"], () => deploymentController(workers("deployment", 5))),
     on("replicaset-controller", ["replicaset"], () => replicaSetController(workers("replicaset", 5))),
+    on("node-lifecycle-controller", ["nodelifecycle"], () => nodeLifecycleController(nodeSettings(flags))),
+    on("taint-eviction-controller", ["taint-eviction"], () => taintEvictionController()),
     on("root-ca-certificate-publisher-controller", ["root-ca-cert-publisher"], () => rootCaController({ caBundle })),
   ];
 }
@@ -56,6 +62,18 @@ export function selectControllers(entries: readonly ControllerEntry[], selection
     }
     return selection.includes("*") && isOnByDefault;
   });
+}
+
+function nodeSettings(flags: ManagerFlags) {
+  return {
+    periodMs: durationFlag(flags, "node-monitor-period", 5000),
+    graceMs: durationFlag(flags, "node-monitor-grace-period", 50_000),
+    startupGraceMs: durationFlag(flags, "node-startup-grace-period", 60_000),
+    rate: numberFlag(flags, "node-eviction-rate", 0.1),
+    secondaryRate: numberFlag(flags, "secondary-node-eviction-rate", 0.01),
+    largeZoneSize: numberFlag(flags, "large-cluster-size-threshold", 50),
+    unhealthyThreshold: numberFlag(flags, "unhealthy-zone-threshold", 0.55),
+  };
 }
 
 function on(name: string, aliases: readonly string[], create: () => Controller): ControllerEntry {

@@ -3,6 +3,7 @@ import { selectorFromObject } from "../../apimachinery/selectors/label-selector.
 import { edited, referenceTo, resources } from "../../client/index.ts";
 import { eventAction, nothingToDo, updateStatusAction } from "../../operator/index.ts";
 import { claimObjects } from "../ownership/claim.ts";
+import { whenGone } from "../ownership/when-gone.ts";
 import { desiredReplicasOf, rollbackAnnotation } from "./annotations.ts";
 import { familyOf } from "./family.ts";
 import { refreshNewest } from "./replica-set-actions.ts";
@@ -100,7 +101,7 @@ function statusPlan({ deployment }: Family, status: DeploymentStatus, nowMs: num
   const updated = edited<Deployment>(deployment, (draft) => {
     draft.status = status;
   });
-  return { actions: [...actions, updateStatusAction(resources.deployments, updated)] };
+  return { actions: [...actions, updateStatusAction(resources.deployments, updated, { onError: whenGone })] };
 }
 
 function refuseEverything(deployment: DeepReadonly<Deployment>): Plan {
@@ -111,5 +112,5 @@ function refuseEverything(deployment: DeepReadonly<Deployment>): Plan {
   const updated = edited<Deployment>(deployment, (draft) => {
     draft.status = { ...draft.status, observedGeneration: generation };
   });
-  return { actions: [told, updateStatusAction(resources.deployments, updated)] };
+  return { actions: [told, updateStatusAction(resources.deployments, updated, { onError: whenGone })] };
 }

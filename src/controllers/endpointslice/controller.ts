@@ -1,5 +1,6 @@
 import { objectKey, resources, splitKey } from "../../client/index.ts";
 import { defineController, ownKey, watch } from "../../operator/index.ts";
+import { onNode } from "../pods/node-index.ts";
 import { isAddressChange, podsOfService, servicesOfPod } from "../services/service-pods.ts";
 import { TriggerTimes } from "../services/trigger-times.ts";
 import { planEndpointSlices, managedByLabel, serviceNameLabel, sliceManager } from "./plan.ts";
@@ -18,7 +19,7 @@ export function endpointSliceController(options: { readonly workers?: number; re
     workers: options.workers ?? 5,
     watches: [
       watch(resources.services, { keys: ownKey }),
-      watch(resources.pods, { keys: servicesOfPod, isRelevant: isAddressChange, indexes: { node: ({ spec }) => [spec?.nodeName ?? ""] } }),
+      watch(resources.pods, { keys: servicesOfPod, isRelevant: isAddressChange, indexes: onNode }),
       watch(resources.nodes, { keys: servicesOnNode, isRelevant: ({ object, old }) => old === undefined || zoneOf(object) !== zoneOf(old) }),
       watch(resources.endpointSlices, { keys: serviceOfSlice, indexes: { service: serviceOfSlice } }),
     ],

@@ -3,6 +3,7 @@ import { matchesLabels, selectorFromLabels } from "../../apimachinery/selectors/
 import { edited, resources } from "../../client/index.ts";
 import { nothingToDo, updateStatusAction } from "../../operator/index.ts";
 import { claimObjects } from "../ownership/claim.ts";
+import { whenGone } from "../ownership/when-gone.ts";
 import { inDeletionOrder, podsPerNode } from "../pods/deletion-order.ts";
 import { createPodAction, deletePodAction, podFromTemplate } from "../pods/pod-from-template.ts";
 import { availableInMs, isActive, isReady, isTerminating } from "../pods/pod-state.ts";
@@ -91,7 +92,7 @@ function planStatus({ set }: ReplicasSnapshot, owned: readonly DeepReadonly<Pod>
   const updated = edited<KubeObject>(set.object, (draft) => {
     draft.status = status;
   });
-  return { actions: [updateStatusAction(set.resource, updated)], ...requeue };
+  return { actions: [updateStatusAction(set.resource, updated, { onError: whenGone })], ...requeue };
 }
 
 function statusOf(set: PodSet, owned: readonly DeepReadonly<Pod>[], progress: Progress, nowMs: number): ReplicaSetStatus {
