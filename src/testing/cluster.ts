@@ -1,0 +1,177 @@
+import { generateKeyPairSync } from "node:crypto";
+import { invariant } from "../base/invariant.ts";
+import { silentLog } from "../base/log.ts";
+import { seededRandom } from "../base/random.ts";
+import { TaskGroup } from "../base/task-group.ts";
+import { loopTurn, VirtualClock } from "../base/virtual-clock.ts";
+import { internalServerError } from "../apimachinery/status.ts";
+import { ApiServer } from "../apiserver/server.ts";
+import { Client, loopbackTransport } from "../client/index.ts";
+import { apiServerFlags } from "../cluster/components/apiserver-flags.ts";
+import { openMemoryStore } from "../storage/index.ts";
+import { CountedHandler } from "./counted-handler.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Random } from "../base/random.ts";
+import type { Transport, UserInfo } from "../apimachinery/request.ts";
+import type { Store } from "../storage/index.ts";
+import type { RequestObserver } from "./counted-handler.ts";
+
+/**
+ * A whole cluster in the test's process, on a virtual clock, from a seed: an API server over a memory store, and whatever components the
+ * test names, each with a loopback transport of its own. Nothing completes outside JavaScript, so time moves only when nothing can run,
+ * and the same seed gives the same run. Driven by the test; `close` ends everything and checks that nothing is left.
+ */
+export class TestCluster implements AsyncDisposable {
+  readonly clock: VirtualClock;
+  readonly random: Random;
+  /** As the cluster's admin. */
+  readonly client: Client;
+  readonly #context: ComponentContext;
+  readonly #requests: CountedHandler;
+  readonly #server: ApiServer;
+  readonly #store: Store;
+  readonly #running = new Map<string, TaskGroup>();
+
+  static async start(options: TestClusterOptions = {}): Promise<TestCluster> {
+    const cluster = new TestCluster(options);
+    await cluster.#server.start();
+    for (const [name, component] of Object.entries(options.components ?? {})) cluster.startComponent(name, component);
+    await cluster.turn();
+    return cluster;
+  }
+
+  private constructor(options: TestClusterOptions) {
+    const log = options.log ?? silentLog;
+    this.clock = new VirtualClock(options.startMs);
+    this.random = seededRandom(options.seed ?? 1);
+    const inner = openMemoryStore({ clock: this.clock });
+    this.#store = options.wrapStore?.(inner, this.clock) ?? inner;
+    this.#server = new ApiServer(serverOptions({ clock: this.clock, random: this.random, log, store: this.#store }));
+    this.#requests = new CountedHandler(this.#server.handle, this.clock, options.onRequest);
+    const transportFor = (user: UserInfo) => {
+      const transport = loopbackTransport(this.#requests.handle, user);
+      return options.wrapTransport?.(transport, user) ?? transport;
+    };
+    this.#context = { transportFor, clock: this.clock, random: this.random, log };
+    this.client = new Client({ transport: loopbackTransport(this.#requests.handle, admin), clock: this.clock, userAgent: "test" });
+  }
+
+  /** A client of another identity. */
+  clientFor(user: UserInfo, userAgent = "test"): Client {
+    return new Client({ transport: this.#context.transportFor(user), clock: this.clock, userAgent });
+  }
+
+  /** Starts a component under a name that nothing runs under. */
+  startComponent(name: string, component: ClusterComponent): void {
+    invariant(!this.#running.has(name), `component ${name} runs already`);
+    const group = new TaskGroup();
+    group.start(name, (signal) => component({ ...this.#context, signal }));
+    this.#running.set(name, group);
+  }
+
+  /** Stops a component and waits until it has ended. */
+  async stopComponent(name: string): Promise<void> {
+    const group = this.#running.get(name);
+    this.#running.delete(name);
+    await group?.close();
+  }
+
+  /** Lets everything run that can at this moment; time stands still. */
+  async turn(): Promise<void> {
+    do await loopTurn();
+    while (this.#requests.active > 0);
+    await loopTurn();
+  }
+
+  /** Lets `durationMs` pass, with all that falls due meanwhile. */
+  async advance(durationMs: number): Promise<void> {
+    await this.clock.advance(durationMs, () => this.turn());
+  }
+
+  /** Lets time pass until `isReached`; fails after `limitMs` of it. Returns how long it took, in ms. */
+  async until(isReached: () => boolean | Promise<boolean>, limitMs = 600_000): Promise<number> {
+    const startMs = this.clock.nowMs();
+    await this.turn();
+    while (!(await isReached())) {
+      invariant(this.clock.fireNext(startMs + limitMs), `not reached within ${limitMs} ms`);
+      await this.turn();
+    }
+    return this.clock.nowMs() - startMs;
+  }
+
+  /** Lets time pass until nobody has written anything but leases and node statuses for `quietMs`; fails after `limitMs`. Returns how long it took, in ms. */
+  async settled({ quietMs = 1000, limitMs = 600_000 }: { quietMs?: number; limitMs?: number } = {}): Promise<number> {
+    const startMs = this.clock.nowMs();
+    await this.turn();
+    for (;;) {
+      const quietUntilMs = Math.max(this.#requests.lastWriteMs, startMs) + quietMs;
+      if (this.clock.fireNext(quietUntilMs)) await this.turn();
+      else if (Math.max(this.#requests.lastWriteMs, startMs) + quietMs <= quietUntilMs) break;
+      invariant(this.clock.nowMs() - startMs < limitMs, `the cluster did not settle within ${limitMs} ms`);
+    }
+    return this.clock.nowMs() - startMs;
+  }
+
+  /** Ends all components, then the server. Fails when a component failed, or when a timer or task is left. */
+  async close(): Promise<void> {
+    const groups = [...this.#running.values()].reverse();
+    this.#running.clear();
+    for (const group of groups) await group.close();
+    await this.#server.close();
+    await this.#store.close();
+    await loopTurn();
+    invariant(this.#requests.active === 0, `${this.#requests.active} requests are still open`);
+    invariant(this.clock.nextDueMs() === undefined, "a timer is still set");
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+export interface TestClusterOptions {
+  /** Default 1. */
+  readonly seed?: number;
+  readonly startMs?: number;
+  readonly log?: Log;
+  /** By name, in the order in which they start. */
+  readonly components?: Readonly<Record<string, ClusterComponent>>;
+  /** Puts faults between the server and its store. */
+  readonly wrapStore?: (store: Store, clock: Clock) => Store;
+  /** Puts faults between components and the server. */
+  readonly wrapTransport?: (transport: Transport, user: UserInfo) => Transport;
+  /** Hears of every request when it was answered. */
+  readonly onRequest?: RequestObserver;
+}
+
+/** Runs until the signal aborts and all its work has ended. */
+export type ClusterComponent = (context: ComponentContext & { readonly signal: AbortSignal }) => Promise<void>;
+
+export interface ComponentContext {
+  /** A transport into the API server under this identity. */
+  readonly transportFor: (user: UserInfo) => Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+const admin: UserInfo = { username: "admin", groups: ["system:masters", "system:authenticated"] };
+
+/** Making a key takes long: one does for all clusters of a process. */
+let signingKey: string | undefined;
+
+function serverOptions(parts: { clock: Clock; random: Random; log: Log; store: Store }) {
+  signingKey ??= generateKeyPairSync("rsa", { modulusLength: 2048, privateKeyEncoding: { type: "pkcs8", format: "pem" }, publicKeyEncoding: { type: "spki", format: "pem" } }).privateKey;
+  const { settings, gates, admission } = apiServerFlags(new Map(), { serviceCidrs: ["10.0.0.0/16"] });
+  return {
+    ...parts,
+    settings: { ...settings, advertiseAddress: "192.0.2.1", securePort: 6443, clientAuthority: "", maxBodyBytes: 3 * 1024 * 1024 },
+    clientAuthorities: [],
+    serviceAccountKey: signingKey,
+    servingAuthority: "",
+    nodes: { send: () => Promise.reject(internalServerError("no node can be reached in a test cluster")) },
+    gates,
+    admission,
+  };
+}

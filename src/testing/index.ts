@@ -1,0 +1,10 @@
+/** For tests: a whole cluster on a virtual clock, scenarios, faults. */
+export { TestCluster } from "./cluster.ts";
+export type { ClusterComponent, ComponentContext, TestClusterOptions } from "./cluster.ts";
+export { isHeartbeat, isWrite } from "./counted-handler.ts";
+export type { RequestObserver } from "./counted-handler.ts";
+export { FaultStore } from "./fault-store.ts";
+export { HollowNodes } from "./hollow-nodes.ts";
+export type { HollowNodeOptions } from "./hollow-nodes.ts";
+export { scenarioTests } from "./scenario-tests.ts";
+export type { ScenarioOptions } from "./scenario-tests.ts";
