@@ -20,6 +20,9 @@ export type StartComponent = (context: ComponentContext) => Promise<AsyncDisposa
 
 const starters: Partial<Record<ComponentName, () => Promise<StartComponent>>> = {
   controllers: async () => (await import("./controllers.ts")).startControllers,
+  network: async () => (await import("./network.ts")).startNetwork,
+  proxy: async () => (await import("./proxy.ts")).startProxy,
+  dns: async () => (await import("./dns.ts")).startDns,
 };
 
 /** Order of starting; stopping goes the other way. */

@@ -1,0 +1,35 @@
+/** The proxy as a component: Services on this node. */
+import { hostname } from "node:os";
+import { TaskGroup } from "../../base/task-group.ts";
+import { createProxy, resetProxy } from "../../proxy/index.ts";
+import { instanceId } from "../instance-id.ts";
+import { borrowPrograms } from "../shared-programs.ts";
+import { chooseDataPlane } from "./data-plane.ts";
+import type { ComponentContext } from "./start-components.ts";
+
+export { resetProxy };
+
+export async function startProxy({ environment, options, transportFor }: ComponentContext): Promise<AsyncDisposable> {
+  const borrowed = borrowPrograms(environment);
+  const log = environment.log.with({ component: "proxy" });
+  const proxy = createProxy({
+    transport: transportFor({ username: "system:kube-proxy", groups: ["system:authenticated"] }),
+    nodeName: options.nodeName ?? hostname().toLowerCase(),
+    clock: environment.clock,
+    random: environment.random,
+    log,
+    programs: borrowed.programs,
+    mode: await chooseDataPlane(options, borrowed.programs),
+    instanceId: instanceId(options.dataDir),
+    podCidrs: options.podCidrs,
+    families: options.serviceCidrs.some((cidr) => cidr.includes(":")) ? ["IPv4", "IPv6"] : ["IPv4"],
+  });
+  const group = new TaskGroup({ onFailure: (name, error) => log.error("A component failed", { name, error }) });
+  group.start("proxy", (signal) => proxy.run(signal));
+  return {
+    async [Symbol.asyncDispose]() {
+      await group.close();
+      await borrowed[Symbol.asyncDispose]();
+    },
+  };
+}

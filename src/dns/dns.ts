@@ -1,0 +1,89 @@
+/** The cluster's DNS server as a component: answers from informers, published as the Service that pods ask. */
+import { backoffMs } from "../base/backoff.ts";
+import { sleep } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Random } from "../base/random.ts";
+import { isAbort, TaskGroup } from "../base/task-group.ts";
+import type { Transport } from "../apimachinery/request.ts";
+import { Client, InformerSet } from "../client/index.ts";
+import { publishDnsService } from "./dns-service.ts";
+import type { DnsPlace } from "./dns-service.ts";
+import { informerView } from "./informer-view.ts";
+import { createResponder } from "./responder.ts";
+import { listenDns } from "./server.ts";
+import { createUpstream } from "./upstream.ts";
+import type { UpstreamServer } from "./upstream.ts";
+
+export function createDns(options: DnsOptions): Dns {
+  return { run: (signal) => runDns(options, signal) };
+}
+
+export interface Dns {
+  /** Listens and answers until `signal` aborts. Rejects when a place to listen at is taken. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface DnsOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Port 0 takes a free one. */
+  readonly listen: { readonly address: string; readonly port: number };
+  /** Creates the Service `kube-system/kube-dns` at `clusterAddress`, leading to where we listen; absent: nothing is created. */
+  readonly publish?: Omit<DnsPlace, "port" | "address">;
+  /** Asked for names outside the cluster. */
+  readonly upstreams: readonly UpstreamServer[];
+  /** Default `cluster.local`. */
+  readonly zone?: string;
+  /** Called once it answers. */
+  readonly onListening?: (place: { readonly address: string; readonly port: number }) => void;
+}
+
+/** The zone's answers may be remembered so long: changes are seen within it. */
+const ttlSeconds = 5;
+const publishRetry = { baseMs: 1_000, maxMs: 30_000 };
+
+async function runDns(options: DnsOptions, signal: AbortSignal): Promise<void> {
+  const { transport, clock, random, log, listen } = options;
+  const client = new Client({ transport, clock, userAgent: "coracle-dns/v1.37.2 (linux/amd64) kubernetes/coracle" });
+  await using informers = new InformerSet({ client, clock, random, log });
+  const view = informerView(informers, { zone: options.zone ?? "cluster.local", ttlSeconds });
+  const group = new TaskGroup({ parent: signal });
+  try {
+    // Nothing is answered before the whole state is known: a wrong "no such name" would be remembered.
+    await informers.synced(signal);
+    const listener = await listenDns(listen, createResponder(view, createUpstream({ clock, random, servers: options.upstreams })), log);
+    try {
+      options.onListening?.({ address: listen.address, port: listener.port });
+      const { publish } = options;
+      if (publish !== undefined) group.start("publish", (inner) => publishUntilDone(client, { ...publish, address: listen.address, port: listener.port }, { ...options, signal: inner }));
+      await untilAborted(signal);
+    } finally {
+      await group.close();
+      await listener.close();
+    }
+  } catch (error) {
+    if (!isAbort(error, signal)) throw error;
+  }
+}
+
+async function publishUntilDone(client: Client, place: DnsPlace, { clock, log, signal }: { clock: Clock; log: Log; signal: AbortSignal }): Promise<void> {
+  for (let failures = 1; ; failures++) {
+    try {
+      const isOurs = await publishDnsService(client, place);
+      if (!isOurs) log.warn("Left the Service kube-system/kube-dns alone: it has a selector, so another DNS server stands behind it");
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      log.warn("Could not publish the DNS Service", { error });
+      await sleep(clock, backoffMs(publishRetry, failures), signal);
+    }
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

@@ -1,0 +1,78 @@
+/**
+ * What a node's pod network needs of the machine: the bridge with its gateway address (there before the first pod, so that the DNS
+ * server can listen on it), forwarding, masquerading, and a route for Services' addresses on machines that have no default route.
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import type { Log } from "../base/log.ts";
+import { createNetworkNamespaces, createNft, NftError } from "../host/index.ts";
+import type { Programs } from "../host/index.ts";
+import { bridgeName, gatewayAddress } from "./cni-config.ts";
+import { masqueradeRules, networkTableName } from "./masquerade-rules.ts";
+
+export interface NodeNetworkOptions {
+  readonly programs: Programs;
+  readonly log: Log;
+  readonly instanceId: string;
+  /** This node's ranges, one for each family. */
+  readonly podCidrs: readonly string[];
+  /** The ranges of all nodes' pods. */
+  readonly clusterCidrs: readonly string[];
+  readonly serviceCidrs: readonly string[];
+}
+
+export interface NodeNetwork {
+  readonly bridge: string;
+  /** The bridge's address in the first pod range: reachable by every pod of the node. */
+  readonly gatewayAddress: string;
+}
+
+/** Makes it so, whatever was there; may be called again. */
+export async function setUpNodeNetwork(options: NodeNetworkOptions): Promise<NodeNetwork> {
+  const { programs, log } = options;
+  const links = createNetworkNamespaces({ programs });
+  const bridge = bridgeName(options.instanceId);
+  await links.addBridge(bridge);
+  for (const podCidr of options.podCidrs) {
+    const { address, prefixLength } = gatewayAddress(podCidr);
+    await links.addAddress(bridge, `${address}/${prefixLength}`);
+  }
+  for (const [path, isNeeded] of systemSettings(options.podCidrs)) await enable(path, { isNeeded, log });
+  // The worst metric: any route of the machine's own wins.
+  for (const serviceCidr of options.serviceCidrs) await links.ip(["route", "replace", serviceCidr, "dev", bridge, "metric", "65534"]);
+  const rules = { table: networkTableName(options.instanceId), podCidrs: options.podCidrs, clusterCidrs: options.clusterCidrs };
+  await createNft({ programs }).apply(masqueradeRules(rules));
+  return { bridge, gatewayAddress: gatewayAddress(options.podCidrs[0]!).address };
+}
+
+/** Removes the bridge (with its addresses and routes) and the rules, whether they are there or not. Forwarding stays on. */
+export async function resetNetwork(options: { programs: Programs; instanceId: string }): Promise<void> {
+  const nft = createNft({ programs: options.programs });
+  for (const family of ["ip", "ip6"]) {
+    if ((await nft.version()) === undefined) break;
+    await nft.apply(`delete table ${family} ${networkTableName(options.instanceId)}`).catch((error: unknown) => {
+      if (!(error instanceof NftError && error.reason === "NotFound")) throw error;
+    });
+  }
+  await createNetworkNamespaces({ programs: options.programs }).removeLink(bridgeName(options.instanceId));
+}
+
+/** Settings of the kernel, and whether pods cannot do without. */
+function systemSettings(podCidrs: readonly string[]): [path: string, isNeeded: boolean][] {
+  const hasIpv6 = podCidrs.some((cidr) => cidr.includes(":"));
+  return [
+    ["/proc/sys/net/ipv4/ip_forward", true],
+    ...(hasIpv6 ? ([["/proc/sys/net/ipv6/conf/all/forwarding", true]] as [string, boolean][]) : []),
+    // Pods of one bridge reach each other through a Service only when bridged packets pass the rules as well.
+    ["/proc/sys/net/bridge/bridge-nf-call-iptables", false],
+    ["/proc/sys/net/bridge/bridge-nf-call-ip6tables", false],
+  ];
+}
+
+async function enable(path: string, { isNeeded, log }: { isNeeded: boolean; log: Log }): Promise<void> {
+  try {
+    if ((await readFile(path, "utf8")).trim() !== "1") await writeFile(path, "1\n");
+  } catch (error) {
+    if (isNeeded) throw error;
+    log.warn("Could not enable a kernel setting: pods of one node may not reach each other through Services (module br_netfilter)", { path, error });
+  }
+}
