@@ -1,5 +1,7 @@
 /** Every kind's strategy, by `group/version/Kind` of all versions that share it. */
 import { appsV1Strategies } from "./apps-v1/index.ts";
+import { autoscalingV1Strategies } from "./autoscaling-v1/index.ts";
+import { autoscalingV2Strategies } from "./autoscaling-v2/index.ts";
 import { batchV1Strategies } from "./batch-v1/index.ts";
 import { certificatesV1Strategies } from "./certificates-v1/index.ts";
 import { coordinationV1Strategies } from "./coordination-v1/index.ts";
@@ -17,6 +19,8 @@ import type { KindStrategy } from "./strategy.ts";
 
 const all: readonly KindStrategy[] = [
   ...appsV1Strategies,
+  ...autoscalingV1Strategies,
+  ...autoscalingV2Strategies,
   ...batchV1Strategies,
   ...certificatesV1Strategies,
   ...coordinationV1Strategies,

@@ -24,7 +24,7 @@ export function generateSelector(job: Job): void {
   if (spec.manualSelector === true) return;
   const template = (spec.template.metadata ??= {});
   const labels = (template.labels ??= {});
-  const followsTemplate = isSame(job.metadata.labels, labels);
+  const followsTemplate = Object.keys(labels).length > 0 && isSame(job.metadata.labels, labels);
   for (const [name, value] of Object.entries(ownLabels(job))) labels[name] ??= value;
   if (followsTemplate) job.metadata.labels = { ...labels };
   const selector = (spec.selector ??= {});

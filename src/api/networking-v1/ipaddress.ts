@@ -3,9 +3,9 @@ import { invalidEach, required } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { isDns1123Subdomain, pathSegmentName } from "../../apimachinery/names.ts";
 import { validateCanonicalIp } from "../../apimachinery/net.ts";
+import { validateSegment } from "../meta/segment.ts";
 import { defineKind } from "../strategy.ts";
 import { immutable } from "../update-rules.ts";
-import { validateSegment } from "./references.ts";
 import type { IPAddress } from "./types.ts";
 
 export const ipAddresses = defineKind<IPAddress>({

@@ -1,8 +1,9 @@
 /** References to objects of any kind in the same place, as ingress backends, ingress classes and addresses hold them. */
 import type { FieldError } from "../../apimachinery/field-error.ts";
-import { invalidEach, required } from "../../apimachinery/field-error.ts";
+import { invalidEach } from "../../apimachinery/field-error.ts";
 import type { FieldPath } from "../../apimachinery/field-path.ts";
-import { isDns1123Subdomain, pathSegmentName } from "../../apimachinery/names.ts";
+import { isDns1123Subdomain } from "../../apimachinery/names.ts";
+import { validateSegment } from "../meta/segment.ts";
 
 export function validateTypedReference(reference: { readonly apiGroup?: string; readonly kind?: string; readonly name?: string }, path: FieldPath): FieldError[] {
   const { apiGroup } = reference;
@@ -11,9 +12,4 @@ export function validateTypedReference(reference: { readonly apiGroup?: string; 
     ...validateSegment(reference.kind, path.child("kind")),
     ...validateSegment(reference.name, path.child("name")),
   ];
-}
-
-/** A text that must be there and fit into a URL path. */
-export function validateSegment(value: string | undefined, path: FieldPath): FieldError[] {
-  return value ? invalidEach(path, value, pathSegmentName(value)) : [required(path)];
 }
