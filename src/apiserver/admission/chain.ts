@@ -55,7 +55,7 @@ export class AdmissionChain {
   }
 
   #hooksFor(phase: "mutate" | "validate", { operation, definition }: AdmissionRequest): readonly Hook[] {
-    const resource = `${definition.group}/${definition.resource}`;
+    const resource = definitionKey(definition);
     const key = `${operation} ${resource}`;
     let hooks = this.#hooks[phase].get(key);
     if (hooks === undefined) {
@@ -68,4 +68,9 @@ export class AdmissionChain {
     }
     return hooks;
   }
+}
+
+/** `group/resource`, as plugins name what they look at. */
+export function definitionKey({ group, resource }: Pick<ResourceDefinition, "group" | "resource">): string {
+  return `${group}/${resource}`;
 }

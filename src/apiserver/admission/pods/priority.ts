@@ -13,7 +13,7 @@ export const priority: AdmissionPlugin = { name: "Priority", operations: new Set
 /** The class of pods that name none; the lowest should several say so. */
 const defaultClass = derived(resource, (objects) => {
   const candidates = (objects as unknown as PriorityClass[]).filter(({ globalDefault }) => globalDefault === true);
-  return candidates.reduce<PriorityClass | undefined>((best, next) => (best === undefined || next.value < best.value ? next : best), undefined);
+  return candidates.reduce<PriorityClass | undefined>((best, next) => (best === undefined || (next.value ?? 0) < (best.value ?? 0) ? next : best), undefined);
 });
 
 const systemClasses = new Set(["system-node-critical", "system-cluster-critical"]);
