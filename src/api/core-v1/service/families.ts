@@ -4,7 +4,7 @@ import type { FieldError } from "../../../apimachinery/field-error.ts";
 import { FieldPath } from "../../../apimachinery/field-path.ts";
 import { ipFamilyOf, parseCidr, validateIp } from "../../../apimachinery/net.ts";
 import type { IpFamily } from "../../../apimachinery/net.ts";
-import type { Service } from "../types.ts";
+import type { Service, ServiceSpec } from "../types.ts";
 import { isHeadless } from "./needs.ts";
 
 const spec = FieldPath.root("spec");
@@ -21,11 +21,16 @@ export function familiesOf(serviceCidrs: readonly string[]): IpFamily[] {
 export function settleFamilies(service: Service, old: Service | undefined, cluster: readonly IpFamily[]): FieldError[] {
   const wanted = (service.spec ??= {});
   if (wanted.type === "ExternalName" || (old !== undefined && isUnchangedPreference(service, old))) return [];
+  const isBare = wanted.clusterIP === "None" && Object.keys(wanted.selector ?? {}).length === 0;
   const malformed = validateFamilyFields(service);
   if (malformed.length > 0) return malformed;
+  const released = validateReleases(service, old);
+  if (released.length > 0) return released;
   const errors = inferFamilies(service, cluster);
   if (errors.length > 0) return errors;
-  if (wanted.clusterIP === "None" && Object.keys(wanted.selector ?? {}).length === 0) {
+  errors.push(...validateSingleStack({ ...wanted, ipFamilyPolicy: wanted.ipFamilyPolicy ?? (isBare ? "RequireDualStack" : "SingleStack") }));
+  if (errors.length > 0) return errors;
+  if (isBare) {
     wanted.ipFamilyPolicy ??= "RequireDualStack";
     if ((wanted.ipFamilies ?? []).length === 0) wanted.ipFamilies = [cluster[0] ?? "IPv4"];
     if (wanted.ipFamilyPolicy !== "SingleStack") addOther(wanted.ipFamilies!);
@@ -94,17 +99,30 @@ function inferFamilies({ spec: wanted = {} }: Service, cluster: readonly IpFamil
   return errors;
 }
 
-function validateStacks({ spec: wanted = {} }: Service, cluster: readonly IpFamily[]): FieldError[] {
+/** A second address or family goes only by a policy that says so. */
+function validateReleases({ spec: now = {} }: Service, old: Service | undefined): FieldError[] {
+  const policy = now.ipFamilyPolicy;
+  if (old === undefined || policy === undefined || policy === "SingleStack") return [];
+  const isReleased = (field: "clusterIPs" | "ipFamilies") => (old.spec?.[field] ?? []).length === 2 && (now[field] ?? []).length === 1;
+  const fault = (what: string) => [invalid(spec.child("ipFamilyPolicy"), policy, `must be 'SingleStack' to release the secondary ${what}`)];
+  if (isReleased("clusterIPs")) return fault("cluster IP");
+  return isReleased("ipFamilies") ? fault("IP family") : [];
+}
+
+function validateSingleStack({ ipFamilyPolicy, clusterIPs = [], ipFamilies = [] }: ServiceSpec): FieldError[] {
+  if (ipFamilyPolicy !== "SingleStack") return [];
   const path = spec.child("ipFamilyPolicy");
+  const text = "must be 'RequireDualStack' or 'PreferDualStack' when multiple";
+  if (clusterIPs.length > 1) return [invalid(path, ipFamilyPolicy, `${text} cluster IPs are specified`)];
+  return ipFamilies.length > 1 ? [invalid(path, ipFamilyPolicy, `${text} IP families are specified`)] : [];
+}
+
+/** What the policy and the families ask of the cluster. */
+function validateStacks({ spec: wanted = {} }: Service, cluster: readonly IpFamily[]): FieldError[] {
   const errors: FieldError[] = [];
-  const policy = wanted.ipFamilyPolicy;
-  if (policy === "SingleStack") {
-    const text = "must be 'RequireDualStack' or 'PreferDualStack' when multiple";
-    if ((wanted.clusterIPs ?? []).length > 1) errors.push(invalid(path, policy, `${text} cluster IPs are specified`));
-    else if ((wanted.ipFamilies ?? []).length > 1) errors.push(invalid(path, policy, `${text} IP families are specified`));
+  if (wanted.ipFamilyPolicy === "RequireDualStack" && cluster.length < 2) {
+    errors.push(invalid(spec.child("ipFamilyPolicy"), wanted.ipFamilyPolicy, "this cluster is not configured for dual-stack services"));
   }
-  if (errors.length > 0) return errors;
-  if (policy === "RequireDualStack" && cluster.length < 2) errors.push(invalid(path, policy, "this cluster is not configured for dual-stack services"));
   (wanted.ipFamilies ?? []).forEach((family, index) => {
     if (!cluster.includes(family as IpFamily)) errors.push(invalid(spec.child("ipFamilies").index(index), family, "not configured on this cluster"));
   });

@@ -3,7 +3,7 @@ import { forbidden, invalid, invalidEach, notSupported, required } from "../../.
 import type { FieldError } from "../../../apimachinery/field-error.ts";
 import { FieldPath } from "../../../apimachinery/field-path.ts";
 import { isDns1123Subdomain } from "../../../apimachinery/names.ts";
-import { parseIp, validateIp } from "../../../apimachinery/net.ts";
+import { ipWarnings, parseIp, validateIp } from "../../../apimachinery/net.ts";
 import type { LoadBalancerIngress, Service } from "../types.ts";
 
 export function validateServiceStatus({ spec = {}, status = {} }: Service): FieldError[] {
@@ -11,6 +11,12 @@ export function validateServiceStatus({ spec = {}, status = {} }: Service): Fiel
   const ingress = status.loadBalancer?.ingress ?? [];
   if (spec.type !== "LoadBalancer" && ingress.length > 0) return [forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")];
   return ingress.flatMap((item, index) => validateIngress(item, path.index(index)));
+}
+
+export function serviceStatusWarnings({ status = {} }: Service): string[] {
+  return (status.loadBalancer?.ingress ?? []).flatMap(({ ip = "" }, index) =>
+    ip === "" ? [] : ipWarnings(ip, FieldPath.root("status", "loadBalancer", "ingress").index(index)),
+  );
 }
 
 function validateIngress({ ip = "", ipMode, hostname = "" }: LoadBalancerIngress, path: FieldPath): FieldError[] {

@@ -8,7 +8,7 @@ import type { Service } from "../types.ts";
 import { applyServiceDefaults } from "./defaults.ts";
 import { familiesOf, settleFamilies } from "./families.ts";
 import { dropFieldsOfOldType, keepAllocated, syncClusterIps, trimToSingleStack } from "./prepare.ts";
-import { validateServiceStatus } from "./status.ts";
+import { serviceStatusWarnings, validateServiceStatus } from "./status.ts";
 import { validateServiceChange } from "./update.ts";
 import { validateService } from "./validation.ts";
 import { serviceWarnings } from "./warnings.ts";
@@ -46,6 +46,7 @@ export const services = defineKind<Service>({
       service.spec = deepCopy(old.spec ?? {});
     },
     validate: validateServiceStatus,
+    warnings: serviceStatusWarnings,
     resetFields: ["spec"],
   },
   delete: { answer: "object" },

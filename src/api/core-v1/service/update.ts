@@ -13,7 +13,7 @@ export function validateServiceChange(service: Service, old: Service): FieldErro
   const errors: FieldError[] = [];
   if (needsClusterIp(service) && needsClusterIp(old)) {
     if (!(isHeadless(service) && isHeadless(old))) errors.push(...validatePair(service, old, "clusterIPs", "clusterIP"));
-    if (isHeadless(service) === isHeadless(old)) errors.push(...validatePair(service, old, "ipFamilies", "ipFamily"));
+    if (!isHeadless(service) && !isHeadless(old)) errors.push(...validatePair(service, old, "ipFamilies", "ipFamily"));
   }
   if (spec.type === "LoadBalancer" && before.type === "LoadBalancer" && (spec.loadBalancerClass ?? null) !== (before.loadBalancerClass ?? null)) {
     errors.push(invalid(path.child("loadBalancerClass"), spec.loadBalancerClass, "may not change once set"));
