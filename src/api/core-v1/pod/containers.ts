@@ -4,7 +4,7 @@ import type { FieldError } from "../../../apimachinery/field-error.ts";
 import type { FieldPath } from "../../../apimachinery/field-path.ts";
 import { isDns1123Label } from "../../../apimachinery/names.ts";
 import type { Container, ContainerResizePolicy, ContainerRestartRule, PodSpec, Volume } from "../types.ts";
-import type { RuleSettings } from "../../strategy.ts";
+import type { RuleContext } from "../../strategy.ts";
 import { validateEnv, validateEnvFrom, validateFileKeyVolumes } from "./env.ts";
 import { validateLifecycle } from "./lifecycle.ts";
 import { validateVolumeDevices, validateVolumeMounts } from "./mounts.ts";
@@ -20,7 +20,7 @@ export interface ContainerRules {
   readonly volumes: ReadonlyMap<string, Volume>;
   /** Names of the pod's resource claims. */
   readonly claims: ReadonlySet<string>;
-  readonly settings: Pick<RuleSettings, "allowPrivileged">;
+  readonly context: Pick<RuleContext, "isEnabled" | "settings">;
 }
 
 export function validateContainers(rules: ContainerRules, path: FieldPath): FieldError[] {
@@ -56,7 +56,7 @@ export function validateInitContainers(rules: ContainerRules, path: FieldPath): 
 }
 
 /** What holds for containers of every sort. */
-export function validateContainer(container: Container, { spec, volumes, claims, settings }: ContainerRules, path: FieldPath): FieldError[] {
+export function validateContainer(container: Container, { spec, volumes, claims, context }: ContainerRules, path: FieldPath): FieldError[] {
   const { name = "", terminationMessagePolicy = "", imagePullPolicy } = container;
   const errors: FieldError[] = name === "" ? [required(path.child("name"))] : invalidEach(path.child("name"), name, isDns1123Label(name));
   if (!container.image) errors.push(required(path.child("image")));
@@ -66,7 +66,7 @@ export function validateContainer(container: Container, { spec, volumes, claims,
   return [
     ...errors,
     ...validateContainerPorts(container.ports ?? [], path.child("ports")),
-    ...validateEnv(container.env ?? [], path.child("env")),
+    ...validateEnv(container.env ?? [], context.isEnabled("EnvFiles"), path.child("env")),
     ...validateEnvFrom(container.envFrom ?? [], path.child("envFrom")),
     ...validateFileKeyVolumes(container.env ?? [], volumes, path.child("env")),
     ...validateVolumeMounts(container, volumes, path.child("volumeMounts")),
@@ -76,7 +76,7 @@ export function validateContainer(container: Container, { spec, volumes, claims,
     ...validateResizePolicy(container.resizePolicy ?? [], spec.restartPolicy, path.child("resizePolicy")),
     ...validateSecurityContext(
       container.securityContext,
-      { hostUsers: spec.hostUsers ?? true, allowPrivileged: settings.allowPrivileged },
+      { hostUsers: spec.hostUsers ?? true, allowPrivileged: context.settings.allowPrivileged },
       path.child("securityContext"),
     ),
   ];

@@ -10,10 +10,16 @@ type Places = (spec: PodSpec) => readonly (readonly [holder: object | undefined,
 
 const gated: readonly (readonly [gate: string, places: Places])[] = [
   ["AtomicWriteVolumeUserFields", userFields],
+  [
+    "ContainerRestartRules",
+    (spec) => (spec.containers ?? []).flatMap((container) => [[container, "restartPolicyRules"] as const, [container, "restartPolicy"] as const]),
+  ],
   ["ContainerStopSignals", (spec) => containersOf(spec).map(({ lifecycle }) => [lifecycle, "stopSignal"])],
   ["EmptyDirVolumeMode", (spec) => (spec.volumes ?? []).map(({ emptyDir }) => [emptyDir, "mode"])],
+  ["EnvFiles", (spec) => containersOf(spec).flatMap(({ env = [] }) => env.map(({ valueFrom }) => [valueFrom, "fileKeyRef"] as const))],
   ["EvictionRequestAPI", (spec) => [[spec, "evictionResponders"]]],
   ["GenericWorkload", (spec) => [[spec, "schedulingGroup"]]],
+  ["PodLevelResources", (spec) => [[spec, "resources"]]],
   ["GRPCContainerProbeTLS", (spec) => probesOf(spec).map(({ grpc }) => [grpc, "mode"])],
   ["H2CContainerProbe", (spec) => probesOf(spec).map(({ httpGet }) => [httpGet, "protocol"])],
 ];

@@ -8,13 +8,13 @@ import { isZeroQuantity } from "../../../apimachinery/quantity.ts";
 import type { EnvFromSource, EnvVar, FileKeySelector, ObjectFieldSelector, ResourceFieldSelector, Volume } from "../types.ts";
 import { validatePathWithoutBacksteps } from "./paths.ts";
 
-export function validateEnv(variables: readonly EnvVar[], path: FieldPath): FieldError[] {
+export function validateEnv(variables: readonly EnvVar[], allowsFiles: boolean, path: FieldPath): FieldError[] {
   return variables.flatMap((variable, index) => {
     const at = path.index(index);
     const { name = "" } = variable;
     return [
       ...(name === "" ? [required(at.child("name"))] : invalidEach(at.child("name"), name, isEnvVarName(name))),
-      ...validateValueFrom(variable, at.child("valueFrom")),
+      ...validateValueFrom(variable, allowsFiles, at.child("valueFrom")),
     ];
   });
 }
@@ -44,7 +44,7 @@ export function validateFileKeyVolumes(variables: readonly EnvVar[], volumes: Re
   });
 }
 
-function validateValueFrom({ value, valueFrom }: EnvVar, path: FieldPath): FieldError[] {
+function validateValueFrom({ value, valueFrom }: EnvVar, allowsFiles: boolean, path: FieldPath): FieldError[] {
   if (valueFrom === undefined) return [];
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;
   const errors: FieldError[] = [];
@@ -54,7 +54,8 @@ function validateValueFrom({ value, valueFrom }: EnvVar, path: FieldPath): Field
   if (secretKeyRef !== undefined) errors.push(...validateKeySelector(secretKeyRef, path.child("secretKeyRef")));
   if (fileKeyRef !== undefined) errors.push(...validateFileKey(fileKeyRef, path.child("fileKeyRef")));
   const count = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef].filter((source) => source !== undefined).length;
-  if (count === 0) errors.push(invalid(path, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"));
+  const choices = allowsFiles ? "`configMapKeyRef`, `secretKeyRef` or `fileKeyRef`" : "`configMapKeyRef` or `secretKeyRef`";
+  if (count === 0) errors.push(invalid(path, "", `must specify one of: \`fieldRef\`, \`resourceFieldRef\`, ${choices}`));
   else if (value) errors.push(invalid(path, "", "may not be specified when `value` is not empty"));
   else if (count > 1) errors.push(invalid(path, "", "may not have more than one field specified at a time"));
   return errors;

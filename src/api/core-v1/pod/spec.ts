@@ -30,7 +30,7 @@ export function validatePodSpec(spec: PodSpec, { metadata, context }: PodSpecRul
   const isPod = metadata !== undefined;
   const { errors: volumeErrors, volumes } = validateVolumes(spec.volumes ?? [], { metadata, isPod }, path.child("volumes"));
   const { errors: claimErrors, names: claims } = validatePodClaims(spec.resourceClaims ?? [], metadata, path.child("resourceClaims"));
-  const rules: ContainerRules = { spec, volumes, claims, settings: context.settings };
+  const rules: ContainerRules = { spec, volumes, claims, context };
   return [
     ...volumeErrors,
     ...claimErrors,
