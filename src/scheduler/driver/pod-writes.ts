@@ -56,8 +56,11 @@ export class PodWrites {
     return edited<Pod>(pod, (draft) => {
       const status = (draft.status ??= {});
       if (change.nominatedNodeName !== undefined) status.nominatedNodeName = change.nominatedNodeName;
-      if (change.condition !== undefined)
-        status.conditions = [...(status.conditions ?? []).filter(({ type }) => type !== change.condition!.type), change.condition];
+      const { condition } = change;
+      if (condition === undefined) return;
+      const known = status.conditions ?? [];
+      const isThere = known.some(({ type }) => type === condition.type);
+      status.conditions = isThere ? known.map((one) => (one.type === condition.type ? condition : one)) : [...known, condition];
     });
   }
 

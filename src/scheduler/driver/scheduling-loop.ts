@@ -4,6 +4,7 @@ import { loopTurn } from "../../base/virtual-clock.ts";
 import { referenceTo, resources } from "../../client/index.ts";
 import { isRefusal } from "../framework/refusal.ts";
 import { schedulePod } from "../framework/schedule-pod.ts";
+import { VerdictCache } from "../framework/verdict-cache.ts";
 import { podInfoOf } from "../state/pod-info.ts";
 import { bind, reserve, unreserve } from "./binding.ts";
 import { preempt } from "./preemption.ts";
@@ -33,6 +34,7 @@ import type { PodWrites } from "./pod-writes.ts";
 export class SchedulingLoop {
   readonly #parts: SchedulingLoopParts;
   readonly #bindings = new Set<Promise<void>>();
+  readonly #caches = new Map<Profile, VerdictCache>();
   #startIndex = 0;
 
   constructor(parts: SchedulingLoopParts) {
@@ -68,11 +70,17 @@ export class SchedulingLoop {
       if (info.isTerminating) this.#recordFailure(info, `skip schedule deleting pod: ${namespace}/${name}`);
       return;
     }
-    const { decision, cycle } = schedulePod({ snapshot: state, pod: info, profile, random, startIndex: this.#startIndex });
+    const { decision, cycle } = schedulePod({ snapshot: state, pod: info, profile, random, startIndex: this.#startIndex, cache: this.#cacheOf(profile) });
     this.#startIndex = decision.nodes === 0 ? 0 : (this.#startIndex + decision.examined) % decision.nodes;
     decisions.add(decision);
     if (decision.kind !== "assigned") return this.#fail(entry, decision);
     this.#assign(entry, decision, { cycle, profile });
+  }
+
+  #cacheOf(profile: Profile): VerdictCache {
+    let cache = this.#caches.get(profile);
+    if (cache === undefined) this.#caches.set(profile, (cache = new VerdictCache()));
+    return cache;
   }
 
   #assign(entry: QueueEntry, decision: Assigned, { cycle, profile }: { cycle: Cycle; profile: Profile }): void {

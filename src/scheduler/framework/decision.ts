@@ -1,6 +1,7 @@
 import type { NodeInfo } from "../state/node-info.ts";
 import type { PodInfo } from "../state/pod-info.ts";
 import type { NodeFilter, PostFilterResult } from "./plugin.ts";
+import type { NodeRefusals } from "./node-refusals.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** What was decided for a pod and why: data, kept for whoever asks. */
@@ -9,7 +10,7 @@ export type Decision = Assigned | Unschedulable | Failed;
 interface Decided {
   readonly pod: PodInfo;
   /** The nodes that were refused, each by the first plugin that did. */
-  readonly refusals: ReadonlyMap<string, Refusal>;
+  readonly refusals: NodeRefusals;
   /** How many nodes there were, and how many were looked at. */
   readonly nodes: number;
   readonly examined: number;
@@ -44,7 +45,7 @@ export const noScores: Scores = { nodes: [], plugins: [], values: [], totals: []
 
 /** What filtering found, for the plugins that look for a way out. */
 export interface Diagnosis {
-  readonly refusals: ReadonlyMap<string, Refusal>;
+  readonly refusals: NodeRefusals;
   /** Refused by a plugin for all nodes at once. */
   readonly refusedByAll: Refusal | undefined;
   /** The filters in force. */

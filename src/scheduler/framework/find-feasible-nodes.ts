@@ -1,3 +1,4 @@
+import { NodeRefusals, noRefusals } from "./node-refusals.ts";
 import { unresolvable } from "./refusal.ts";
 import type { NodeInfo } from "../state/node-info.ts";
 import type { PodInfo } from "../state/pod-info.ts";
@@ -5,34 +6,39 @@ import type { NamedFilter } from "./decision.ts";
 import type { Cycle } from "./plugin.ts";
 import type { Profile } from "./profile.ts";
 import type { Refusal } from "./refusal.ts";
+import type { NodeVerdicts } from "./verdict-cache.ts";
 
 /** Looks for nodes that can take the pod until there are enough of them. The node that the pod is nominated to is tried first, and alone. */
 export function findFeasibleNodes(search: FeasibleSearch): FeasibleNodes {
   const nominated = nominatedNode(search);
-  if (nominated !== undefined) return { nodes: [nominated], refusals: new Map(), examined: 1, failure: undefined };
+  if (nominated !== undefined) return { nodes: [nominated], positions: undefined, refusals: noRefusals, examined: 1, failure: undefined };
   const { snapshot } = search.cycle;
-  const { filters, nodeNames, narrowing } = search;
-  const refusals = new Map<string, Refusal>();
+  const { nodeNames, narrowing } = search;
+  const refusals = new NodeRefusals();
   const candidates = nodeNames === undefined ? snapshot.nodes : snapshot.nodes.filter(({ name }) => nodeNames.has(name));
   if (nodeNames !== undefined) {
     const excluded = { ...unresolvable(`node(s) didn't satisfy plugin(s) [${narrowing.join(" ")}]`), plugin: narrowing[0]! };
-    for (const { name } of snapshot.nodes) if (!nodeNames.has(name)) refusals.set(name, excluded);
+    for (const node of snapshot.nodes) if (!nodeNames.has(node.name)) refusals.add(node, excluded);
   }
   const count = candidates.length;
   const wanted = search.isExhaustive === true ? count : nodesToFind(count, search.profile.percentageOfNodesToScore);
   const nodes: NodeInfo[] = [];
+  const positions: number[] = [];
+  const refuseAt = examiner(search, nodeNames === undefined);
   const start = count === 0 ? 0 : search.startIndex % count;
   let examined = 0;
   while (examined < count && nodes.length < wanted) {
-    const index = start + examined;
-    const node = candidates[index < count ? index : index - count]!;
+    const position = start + examined < count ? start + examined : start + examined - count;
+    const node = candidates[position]!;
     examined += 1;
-    const refusal = refuseWithNominated(search.cycle, node, filters);
-    if (refusal === undefined) nodes.push(node);
-    else if (refusal.code === "failed") return { nodes: [], refusals, examined, failure: failureText(refusal) };
-    else refusals.set(node.name, refusal);
+    const refusal = refuseAt(node, position);
+    if (refusal === undefined) {
+      nodes.push(node);
+      positions.push(position);
+    } else if (refusal.code === "failed") return { nodes: [], positions: undefined, refusals, examined, failure: failureText(refusal) };
+    else refusals.add(node, refusal);
   }
-  return { nodes, refusals, examined, failure: undefined };
+  return { nodes, positions: nodeNames === undefined ? positions : undefined, refusals, examined, failure: undefined };
 }
 
 export interface FeasibleSearch {
@@ -43,13 +49,37 @@ export interface FeasibleSearch {
   readonly narrowing: readonly string[];
   readonly startIndex: number;
   readonly isExhaustive?: boolean;
+  readonly verdicts?: NodeVerdicts | undefined;
 }
 export interface FeasibleNodes {
   readonly nodes: readonly NodeInfo[];
-  readonly refusals: ReadonlyMap<string, Refusal>;
+  /** Where in the snapshot they are; undefined when only some nodes came into question. */
+  readonly positions: readonly number[] | undefined;
+  readonly refusals: NodeRefusals;
   readonly examined: number;
   /** The text of an error that ended the search. */
   readonly failure: string | undefined;
+}
+
+/** How nodes are examined: what is known of the local filters, which come first, is not asked again. */
+function examiner({ cycle, filters, verdicts }: FeasibleSearch, isWhole: boolean): (node: NodeInfo, position: number) => Refusal | undefined {
+  const { snapshot } = cycle;
+  if (verdicts === undefined || !isWhole) return (node) => refuseWithNominated(cycle, node, filters);
+  const firstOther = filters.findIndex(({ filter }) => filter.isLocal !== true);
+  const local = firstOther < 0 ? filters : filters.slice(0, firstOther);
+  const others = firstOther < 0 ? [] : filters.slice(firstOther);
+  const known = verdicts.filtered;
+  return (node, position) => {
+    if (snapshot.hasNominations && snapshot.nominatedTo(node.name).length > 0) return refuseWithNominated(cycle, node, filters);
+    let refusal: Refusal | undefined;
+    if (known.nodes[position] === node) refusal = known.refusals[position];
+    else {
+      refusal = refuse(node, local);
+      known.nodes[position] = node;
+      known.refusals[position] = refusal;
+    }
+    return refusal === undefined && others.length > 0 ? refuse(node, others) : refusal;
+  };
 }
 
 /**
@@ -57,7 +87,7 @@ export interface FeasibleNodes {
  * they may never come, the pod must fit without them too.
  */
 export function refuseWithNominated(cycle: Cycle, node: NodeInfo, filters: readonly NamedFilter[]): Refusal | undefined {
-  const promised = cycle.snapshot.nominatedTo(node.name);
+  const promised = cycle.snapshot.hasNominations ? cycle.snapshot.nominatedTo(node.name) : [];
   if (promised.length > 0) {
     const { pod } = cycle;
     const others = promised.filter((one) => one.priority >= pod.priority && one.uid !== pod.uid);

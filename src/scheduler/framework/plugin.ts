@@ -47,6 +47,8 @@ export interface Cycle {
 export interface NodeFilter {
   /** Only these nodes come into question. */
   readonly nodeNames?: ReadonlySet<string>;
+  /** The answer depends on the pod's spec and the node info alone: pods of one template share it. */
+  readonly isLocal?: true;
   /** Why the node cannot take the pod, or undefined when it can. */
   refuse(node: NodeInfo): Refusal | undefined;
   /** The same filter as if another pod were on the node too. Absent: the filter sees all it needs in the node info. */
@@ -57,6 +59,8 @@ export interface NodeFilter {
 
 /** Higher is better, 0 to 100 after `normalize`. */
 export interface NodeScorer {
+  /** As for filters. */
+  readonly isLocal?: true;
   score(node: NodeInfo): number;
   /** Brings all nodes' scores into range, in place (NormalizeScore). */
   normalize?(scores: number[], nodes: readonly NodeInfo[]): void;

@@ -1,6 +1,8 @@
+import { invariant } from "../../base/invariant.ts";
 import { noScores } from "./decision.ts";
 import { failureMessage, noNodesMessage, refusedByAllMessage } from "./failure-message.ts";
 import { findFeasibleNodes } from "./find-feasible-nodes.ts";
+import { noRefusals } from "./node-refusals.ts";
 import { prepareFilters } from "./prepare-filters.ts";
 import { scoreNodes } from "./score-nodes.ts";
 import type { Random } from "../../base/random.ts";
@@ -9,7 +11,8 @@ import type { Snapshot } from "../state/snapshot.ts";
 import type { Decision, Diagnosis, Scores } from "./decision.ts";
 import type { Cycle, PostFilterResult } from "./plugin.ts";
 import type { Profile } from "./profile.ts";
-import type { Refusal } from "./refusal.ts";
+import type { NodeRefusals } from "./node-refusals.ts";
+import type { VerdictCache } from "./verdict-cache.ts";
 
 /**
  * Decides where a pod goes: filters nodes, scores those that are left and takes the best, by lot among equals; or says for every node why
@@ -39,14 +42,15 @@ export function schedulePod(request: SchedulingRequest): { readonly decision: De
     return { decision: unschedulable(cycle, profile, { ...decided, diagnosis }), cycle };
   }
   const { filters, nodeNames, narrowing } = prepared;
-  const found = findFeasibleNodes({ ...request, cycle, filters, nodeNames, narrowing });
+  const verdicts = request.cache?.of(pod);
+  const found = findFeasibleNodes({ ...request, cycle, filters, nodeNames, narrowing, verdicts });
   const { refusals, examined } = found;
   if (found.failure !== undefined) return { decision: { ...decided, refusals, examined, kind: "failed", message: found.failure }, cycle };
   if (found.nodes.length === 0) {
     const diagnosis: Diagnosis = { refusals, refusedByAll: undefined, filters };
     return { decision: unschedulable(cycle, profile, { ...decided, refusals, examined, diagnosis }), cycle };
   }
-  const scores = found.nodes.length === 1 ? noScores : scoreNodes(cycle, profile, found.nodes);
+  const scores = found.nodes.length === 1 ? noScores : scoreNodes({ cycle, profile, nodes: found.nodes, positions: found.positions, verdicts });
   const node = found.nodes.length === 1 ? found.nodes[0]! : best(scores, request.random);
   return { decision: { ...decided, refusals, examined, kind: "assigned", node, scores }, cycle };
 }
@@ -57,18 +61,15 @@ export interface SchedulingRequest {
   readonly profile: Profile;
   readonly random: Random;
   readonly startIndex: number;
+  /** What is known from pods of the same templates; one for each profile. */
+  readonly cache?: VerdictCache | undefined;
   /** Look at all nodes, however large the cluster is. */
   readonly isExhaustive?: boolean;
 }
 
-const noRefusals: ReadonlyMap<string, Refusal> = new Map();
 const noNames: ReadonlySet<string> = new Set();
 
-function unschedulable(
-  cycle: Cycle,
-  profile: Profile,
-  found: { nodes: number; refusals: ReadonlyMap<string, Refusal>; examined: number; diagnosis: Diagnosis },
-): Decision {
+function unschedulable(cycle: Cycle, profile: Profile, found: { nodes: number; refusals: NodeRefusals; examined: number; diagnosis: Diagnosis }): Decision {
   const { nodes, refusals, examined, diagnosis } = found;
   const { refusedByAll } = diagnosis;
   const postFilter = runPostFilters(cycle, profile, diagnosis);
@@ -95,14 +96,15 @@ function runPostFilters(cycle: Cycle, profile: Profile, diagnosis: Diagnosis): P
 
 /** One of the nodes with the highest total, each with the same chance. */
 function best({ nodes, totals }: Scores, random: Random): Scores["nodes"][number] {
-  let chosen = 0;
-  let equals = 1;
-  for (let index = 1; index < totals.length; index++) {
-    if (totals[index]! < totals[chosen]!) continue;
-    if (totals[index]! > totals[chosen]!) {
-      chosen = index;
+  let highest = Number.NEGATIVE_INFINITY;
+  let equals = 0;
+  for (const total of totals) {
+    if (total > highest) {
+      highest = total;
       equals = 1;
-    } else if (random.integer(++equals) === 0) chosen = index;
+    } else if (total === highest) equals += 1;
   }
-  return nodes[chosen]!;
+  let skipped = equals === 1 ? 0 : random.integer(equals);
+  for (const [index, total] of totals.entries()) if (total === highest && skipped-- === 0) return nodes[index]!;
+  invariant(false, "one of the nodes has the highest total");
 }

@@ -1,18 +1,19 @@
 import type { NodeInfo } from "../state/node-info.ts";
 import type { Scores } from "./decision.ts";
-import type { Cycle } from "./plugin.ts";
+import type { Cycle, NodeScorer } from "./plugin.ts";
 import type { Profile } from "./profile.ts";
+import type { NodeVerdicts } from "./verdict-cache.ts";
 
 /** Scores the feasible nodes by every plugin that has something to say, normalized and weighted. */
-export function scoreNodes(cycle: Cycle, profile: Profile, nodes: readonly NodeInfo[]): Scores {
+export function scoreNodes(request: ScoreRequest): Scores {
+  const { cycle, profile, nodes } = request;
   const plugins: string[] = [];
   const values: number[][] = [];
   const totals = nodes.map(() => 0);
   for (const plugin of profile.plugins) {
     const scorer = plugin.preScore?.(cycle, nodes) ?? "skip";
     if (scorer === "skip") continue;
-    const scores: number[] = [];
-    for (let index = 0; index < nodes.length; index++) scores.push(scorer.score(nodes[index]!));
+    const scores = rawScores(plugin.name, scorer, request);
     scorer.normalize?.(scores, nodes);
     const weight = profile.weights.get(plugin.name) ?? 1;
     for (let index = 0; index < nodes.length; index++) totals[index]! += scores[index]! *= weight;
@@ -20,6 +21,36 @@ export function scoreNodes(cycle: Cycle, profile: Profile, nodes: readonly NodeI
     values.push(scores);
   }
   return { nodes, plugins, values, totals };
+}
+
+export interface ScoreRequest {
+  readonly cycle: Cycle;
+  readonly profile: Profile;
+  readonly nodes: readonly NodeInfo[];
+  /** Where the nodes are in the snapshot. */
+  readonly positions: readonly number[] | undefined;
+  readonly verdicts: NodeVerdicts | undefined;
+}
+
+/** The scores before they are normalized; local ones are not worked out again for a node that has not changed. */
+function rawScores(plugin: string, scorer: NodeScorer, { nodes, positions, verdicts }: ScoreRequest): number[] {
+  const result: number[] = [];
+  if (scorer.isLocal !== true || positions === undefined || verdicts === undefined) {
+    for (const node of nodes) result.push(scorer.score(node));
+    return result;
+  }
+  let known = verdicts.scored.get(plugin);
+  if (known === undefined) verdicts.scored.set(plugin, (known = { nodes: [], scores: [] }));
+  for (let index = 0; index < nodes.length; index++) {
+    const node = nodes[index]!;
+    const position = positions[index]!;
+    if (known.nodes[position] !== node) {
+      known.nodes[position] = node;
+      known.scores[position] = scorer.score(node);
+    }
+    result.push(known.scores[position]!);
+  }
+  return result;
 }
 
 /** Brings scores to 0…100 by the highest of them; `isReversed`: the highest becomes 0. All zeros stay, or become 100. */

@@ -26,6 +26,7 @@ export function nodeAffinity({ addedAffinity }: NodeAffinityArgs): Plugin {
       const nodeNames = namesIn(requiredTerms(pod));
       if (nodeNames?.size === 0) return conflict;
       return {
+        isLocal: true,
         ...(nodeNames !== undefined && { nodeNames }),
         refuse(node) {
           if (!addedTermsMatch(addedAffinity, node)) return notAsAdded;
@@ -40,6 +41,7 @@ export function nodeAffinity({ addedAffinity }: NodeAffinityArgs): Plugin {
       ];
       if (preferred.length === 0) return "skip";
       return {
+        isLocal: true,
         score: (node) => preferred.reduce((sum, { weight, preference }) => (matchesTerm(preference, node) ? sum + weight : sum), 0),
         normalize: (scores: number[]) => normalizeByHighest(scores),
       };

@@ -7,7 +7,7 @@ export const nodeName: Plugin = {
   events: [{ resource: "Node", actions: ["Add"] }],
   preFilter({ pod }) {
     const wanted = pod.pod.spec?.nodeName ?? "";
-    return wanted === "" ? "skip" : { refuse: ({ name }) => (name === wanted ? undefined : otherNode) };
+    return wanted === "" ? "skip" : { isLocal: true, refuse: ({ name }) => (name === wanted ? undefined : otherNode) };
   },
 };
 

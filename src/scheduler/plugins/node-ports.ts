@@ -18,7 +18,7 @@ export const nodePorts: Plugin = {
   ],
   preFilter({ pod: { hostPorts } }) {
     if (hostPorts.length === 0) return "skip";
-    return { refuse: (node) => (collides(hostPorts, node.hostPorts) ? taken : undefined) };
+    return { isLocal: true, refuse: (node) => (collides(hostPorts, node.hostPorts) ? taken : undefined) };
   },
 };
 

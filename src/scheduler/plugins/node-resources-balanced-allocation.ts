@@ -10,7 +10,7 @@ export function nodeResourcesBalancedAllocation({ resources }: BalancedAllocatio
     name: "NodeResourcesBalancedAllocation",
     preScore({ pod }) {
       if (names.every((name) => resourceAmount(pod.requests, name) === 0)) return "skip";
-      return { score: (node) => 75 + halfOf(evenness(node, names, pod) - evenness(node, names, undefined)) };
+      return { isLocal: true, score: (node) => 75 + halfOf(evenness(node, names, pod) - evenness(node, names, undefined)) };
     },
   };
 }

@@ -31,8 +31,8 @@ export function nodeResourcesFit(args: NodeResourcesFitArgs): Plugin {
         },
       },
     ],
-    preFilter: ({ pod }) => ({ refuse: (node) => refuse(pod, node) }),
-    preScore: ({ pod }) => ({ score: (node) => score(pod, node) }),
+    preFilter: ({ pod }) => ({ isLocal: true, refuse: (node) => refuse(pod, node) }),
+    preScore: ({ pod }) => ({ isLocal: true, score: (node) => score(pod, node) }),
   };
 }
 

@@ -11,7 +11,7 @@ export const nodeUnschedulable: Plugin = {
   ],
   preFilter({ pod }) {
     if (isTolerated(cordon, pod.pod.spec?.tolerations)) return "skip";
-    return { refuse: ({ isUnschedulable }) => (isUnschedulable ? cordoned : undefined) };
+    return { isLocal: true, refuse: ({ isUnschedulable }) => (isUnschedulable ? cordoned : undefined) };
   },
 };
 

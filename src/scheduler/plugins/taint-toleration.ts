@@ -24,6 +24,7 @@ export const taintToleration: Plugin = {
   preFilter({ pod }) {
     const tolerations = pod.pod.spec?.tolerations;
     return {
+      isLocal: true,
       refuse({ taints }) {
         for (const taint of taints) if (keepsAway(taint) && !isTolerated(taint, tolerations)) return untolerated;
         return undefined;
@@ -34,6 +35,7 @@ export const taintToleration: Plugin = {
     // An empty effect stands for all of them.
     const tolerations = pod.pod.spec?.tolerations?.filter(({ effect = "" }) => effect === "" || effect === "PreferNoSchedule");
     return {
+      isLocal: true,
       score({ taints }) {
         let count = 0;
         for (const taint of taints) if (taint.effect === "PreferNoSchedule" && !isTolerated(taint, tolerations)) count += 1;

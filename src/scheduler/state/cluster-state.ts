@@ -49,6 +49,10 @@ export class ClusterState implements Snapshot {
     return this.#images.get(name) ?? 0;
   }
 
+  get hasNominations(): boolean {
+    return this.#nominations.size > 0;
+  }
+
   nominatedTo(nodeName: string): readonly PodInfo[] {
     return this.#nominations.on(nodeName);
   }
@@ -193,6 +197,10 @@ function add(counts: Map<string, number>, key: string, by: number): void {
 class Nominations {
   readonly #byNode = new Map<string, PodInfo[]>();
   readonly #nodeOf = new Map<string, string>();
+
+  get size(): number {
+    return this.#nodeOf.size;
+  }
 
   on(nodeName: string): readonly PodInfo[] {
     return this.#byNode.get(nodeName) ?? nobody;

@@ -25,6 +25,8 @@ export interface PodInfo {
   readonly hasAffinity: boolean;
   /** Names of claims in the pod's namespace that its volumes use, generated ones included. */
   readonly claimNames: readonly string[];
+  /** The same for pods of one template: all that filters and scores of single nodes look at. */
+  readonly signature: string;
 }
 
 export interface HostPort {
@@ -77,7 +79,15 @@ function project(pod: DeepReadonly<Pod>): PodInfo {
     preferredAntiAffinity,
     hasAffinity: requiredAffinity.length + requiredAntiAffinity.length + preferredAffinity.length + preferredAntiAffinity.length > 0,
     claimNames: claimNamesOf(pod),
+    signature: signatureOf(pod),
   };
+}
+
+function signatureOf({ spec = {}, status }: DeepReadonly<Pod>): string {
+  const { nodeName, nodeSelector, affinity, tolerations, overhead, resources, initContainers = none } = spec;
+  const asked = [...initContainers, ...(spec.containers ?? none)].map(({ resources: own, ports, restartPolicy }) => [own?.requests, ports, restartPolicy]);
+  const granted = status?.containerStatuses?.map(({ resources: own, allocatedResources }) => [own?.requests, allocatedResources]);
+  return JSON.stringify([nodeName, nodeSelector, affinity?.nodeAffinity, tolerations, overhead, resources, initContainers.length, asked, granted]);
 }
 
 /** The selector of an API object; one that cannot be read selects nothing. */

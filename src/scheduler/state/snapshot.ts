@@ -16,6 +16,7 @@ export interface Snapshot {
   readonly antiAffinityNodes: Iterable<NodeInfo>;
   /** On how many nodes an image is. */
   imageNodes(name: string): number;
+  readonly hasNominations: boolean;
   /** Pods that were promised room on a node. */
   nominatedTo(nodeName: string): readonly PodInfo[];
   /** How many pods use a claim (`namespace/name`). */
