@@ -25,13 +25,13 @@ export function podTopologySpread(args: PodTopologySpreadArgs, objects: ClusterO
     ],
     preFilter({ pod, snapshot }) {
       const constraints = hard(pod);
-      return constraints.length === 0 ? "skip" : spreadFilter(pod, constraints, snapshot.nodes);
+      return constraints.length === 0 ? "skip" : spreadFilter(pod, constraints, snapshot);
     },
     preScore({ pod, snapshot }, feasible) {
       const constraints = constraintsOf(pod, "ScheduleAnyway", source);
       if (constraints.length === 0) return "skip";
       const requiresAllKeys = !isSystem || (pod.pod.spec?.topologySpreadConstraints?.length ?? 0) > 0;
-      return spreadScorer(pod, constraints, { feasible, all: snapshot.nodes, requiresAllKeys });
+      return spreadScorer(pod, constraints, { feasible, snapshot, requiresAllKeys });
     },
   };
 }

@@ -1,7 +1,9 @@
 import { NodeInfo } from "./node-info.ts";
 import { orderByZone, zoneOf } from "./node-order.ts";
+import { PodCounts } from "./pod-counts.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Node } from "../../api/core-v1/types.ts";
+import type { PodPredicate } from "./pod-counts.ts";
 import type { PodInfo } from "./pod-info.ts";
 import type { ClusterObjects, Snapshot } from "./snapshot.ts";
 
@@ -22,6 +24,8 @@ export class ClusterState implements Snapshot {
   readonly #withAntiAffinity = new Set<string>();
   readonly #nominations = new Nominations();
   readonly #claims = new Map<string, number>();
+  readonly #counts = new PodCounts();
+  #nodesVersion = 0;
 
   constructor(objects: ClusterObjects) {
     this.objects = objects;
@@ -61,10 +65,19 @@ export class ClusterState implements Snapshot {
     return this.#claims.get(claim) ?? 0;
   }
 
+  podCounts(key: string, isMember: PodPredicate): ReadonlyMap<string, number> {
+    return this.#counts.of(key, isMember, this.#nodes);
+  }
+
+  get nodesVersion(): number {
+    return this.#nodesVersion;
+  }
+
   /** Adds a node, or takes its newer state. */
   putNode(node: DeepReadonly<Node>): void {
     const name = node.metadata.name ?? "";
     const old = this.node(name);
+    this.#nodesVersion += 1;
     if (old !== undefined) {
       const next = old.withNode(node);
       if (zoneOf(old.labels) !== zoneOf(next.labels)) this.#isOrdered = false;
@@ -80,12 +93,15 @@ export class ClusterState implements Snapshot {
     this.#isOrdered = false;
     this.#countImages(undefined, added);
     this.#noteAffinity(added);
+    for (const pod of added.pods) this.#counts.change(pod, name, 1);
   }
 
   removeNode(name: string): void {
     const old = this.node(name);
     if (old === undefined) return;
+    this.#nodesVersion += 1;
     this.#countImages(old, undefined);
+    for (const pod of old.pods) this.#counts.change(pod, name, -1);
     this.#withAffinity.delete(name);
     this.#withAntiAffinity.delete(name);
     if (old.pods.length > 0) this.#homeless.set(name, new Map(old.pods.map((pod) => [pod.uid, pod])));
@@ -105,7 +121,10 @@ export class ClusterState implements Snapshot {
     this.#homes.delete(uid);
     for (const name of home.pod.claimNames) this.#useClaim(`${home.pod.namespace}/${name}`, -1);
     const node = this.node(home.nodeName);
-    if (node !== undefined) return this.#replace(node.withoutPod(uid));
+    if (node !== undefined) {
+      this.#counts.change(home.pod, node.name, -1);
+      return this.#replace(node.withoutPod(uid));
+    }
     const homeless = this.#homeless.get(home.nodeName);
     homeless?.delete(uid);
     if (homeless?.size === 0) this.#homeless.delete(home.nodeName);
@@ -143,7 +162,10 @@ export class ClusterState implements Snapshot {
     this.#homes.set(pod.uid, { pod, nodeName, isAssumed });
     for (const name of pod.claimNames) this.#useClaim(`${pod.namespace}/${name}`, 1);
     const node = this.node(nodeName);
-    if (node !== undefined) return this.#replace(node.withPod(pod));
+    if (node !== undefined) {
+      this.#counts.change(pod, nodeName, 1);
+      return this.#replace(node.withPod(pod));
+    }
     let homeless = this.#homeless.get(nodeName);
     if (homeless === undefined) this.#homeless.set(nodeName, (homeless = new Map()));
     homeless.set(pod.uid, pod);

@@ -100,6 +100,12 @@ export function selectorOf(object: DeepReadonly<LabelSelectorObject> | undefined
   }
 }
 
+/** A text that tells selectors apart. */
+export function selectorKey({ requirements, selectsNothing }: LabelSelector): string {
+  if (selectsNothing) return "!";
+  return JSON.stringify(requirements.map(({ key, operator, values }) => [key, operator, ...values]));
+}
+
 function termsOf(namespace: string, terms: readonly DeepReadonly<PodAffinityTerm>[] | undefined): readonly AffinityTerm[] {
   return terms === undefined ? none : terms.map((term) => termOf(namespace, term));
 }

@@ -4,6 +4,7 @@ import type { Namespace, PersistentVolume, PersistentVolumeClaim, ReplicationCon
 import type { PodDisruptionBudget } from "../../api/policy-v1/types.ts";
 import type { CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment } from "../../api/storage-v1/types.ts";
 import type { NodeInfo } from "./node-info.ts";
+import type { PodPredicate } from "./pod-counts.ts";
 import type { PodInfo } from "./pod-info.ts";
 
 /** What decisions are made on. It does not change while one is made. */
@@ -21,6 +22,10 @@ export interface Snapshot {
   nominatedTo(nodeName: string): readonly PodInfo[];
   /** How many pods use a claim (`namespace/name`). */
   claimUsers(claim: string): number;
+  /** How many pods of a group are on each node; nodes without any are left out. The same key means the same group. */
+  podCounts(key: string, isMember: PodPredicate): ReadonlyMap<string, number>;
+  /** Grows whenever a node comes, goes or changes; not when its pods do. */
+  readonly nodesVersion: number;
   readonly objects: ClusterObjects;
 }
 

@@ -1,5 +1,5 @@
 import { unresolvable, unschedulable } from "../../framework/refusal.ts";
-import { allTermsMatch, count, DomainCounts, termMatches } from "./terms.ts";
+import { allTermsMatch, count, DomainCounts, matchingAll, termMatches } from "./terms.ts";
 import type { NodeFilter } from "../../framework/plugin.ts";
 import type { NodeInfo } from "../../state/node-info.ts";
 import type { PodInfo } from "../../state/pod-info.ts";
@@ -15,14 +15,13 @@ export function affinityFilter(pod: PodInfo, snapshot: Snapshot): NodeFilter | u
       for (const term of other.requiredAntiAffinity) if (termMatches(term, pod, namespaces)) count(against, term.topologyKey, labels[term.topologyKey], 1);
   const wanted = new Map<string, number>();
   const avoided = new Map<string, number>();
-  if (pod.requiredAffinity.length + pod.requiredAntiAffinity.length > 0) {
-    for (const { labels, pods } of snapshot.nodes)
-      for (const other of pods) {
-        if (allTermsMatch(pod.requiredAffinity, other, namespaces))
-          for (const { topologyKey } of pod.requiredAffinity) count(wanted, topologyKey, labels[topologyKey], 1);
-        for (const term of pod.requiredAntiAffinity) if (termMatches(term, other, namespaces)) count(avoided, term.topologyKey, labels[term.topologyKey], 1);
-      }
-  } else if (against.size === 0) return undefined;
+  if (pod.requiredAffinity.length + pod.requiredAntiAffinity.length + against.size === 0) return undefined;
+  for (const [name, pods] of matchingAll(pod.requiredAffinity, snapshot)) {
+    const { labels } = snapshot.node(name)!;
+    for (const { topologyKey } of pod.requiredAffinity) count(wanted, topologyKey, labels[topologyKey], pods);
+  }
+  for (const term of pod.requiredAntiAffinity)
+    for (const [name, pods] of matchingAll([term], snapshot)) count(avoided, term.topologyKey, snapshot.node(name)!.labels[term.topologyKey], pods);
   return filterOf({ pod, namespaces, wanted: DomainCounts.of(wanted), avoided: DomainCounts.of(avoided), against: DomainCounts.of(against) });
 }
 

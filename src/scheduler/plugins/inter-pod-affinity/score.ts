@@ -1,7 +1,7 @@
-import { termMatches } from "./terms.ts";
+import { matchingAll, termMatches } from "./terms.ts";
 import type { NodeScorer } from "../../framework/plugin.ts";
 import type { NodeInfo } from "../../state/node-info.ts";
-import type { AffinityTerm, PodInfo } from "../../state/pod-info.ts";
+import type { AffinityTerm, PodInfo, WeightedAffinityTerm } from "../../state/pod-info.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 
 /** The scorer by preferred affinity, of the pod and of those that run already; undefined when nothing matches. */
@@ -21,16 +21,12 @@ export function affinityScorer(pod: PodInfo, snapshot: Snapshot, weights: Affini
     for (const term of other.preferredAffinity) if (termMatches(term, pod, namespaces)) add(term, node, term.weight);
     for (const term of other.preferredAntiAffinity) if (termMatches(term, pod, namespaces)) add(term, node, -term.weight);
   };
-  const own = (other: PodInfo, node: NodeInfo) => {
-    for (const term of pod.preferredAffinity) if (termMatches(term, other, namespaces)) add(term, node, term.weight);
-    for (const term of pod.preferredAntiAffinity) if (termMatches(term, other, namespaces)) add(term, node, -term.weight);
+  const own = (term: WeightedAffinityTerm, weight: number) => {
+    for (const [name, pods] of matchingAll([term], snapshot)) add(term, snapshot.node(name)!, weight * pods);
   };
-  const hasPreferences = pod.preferredAffinity.length + pod.preferredAntiAffinity.length > 0;
-  for (const node of hasPreferences ? snapshot.nodes : snapshot.affinityNodes)
-    for (const other of node.pods) {
-      if (hasPreferences) own(other, node);
-      if (other.hasAffinity) ofOthers(other, node);
-    }
+  for (const term of pod.preferredAffinity) own(term, term.weight);
+  for (const term of pod.preferredAntiAffinity) own(term, -term.weight);
+  for (const node of snapshot.affinityNodes) for (const other of node.pods) if (other.hasAffinity) ofOthers(other, node);
   return scores.size === 0 ? undefined : scorerOf(scores);
 }
 

@@ -1,7 +1,10 @@
 import { matchesLabels } from "../../../apimachinery/selectors/label-selector.ts";
+import { countPods } from "../../state/pod-counts.ts";
+import { selectorKey } from "../../state/pod-info.ts";
 import type { Lister } from "../../../client/index.ts";
 import type { Namespace } from "../../../api/core-v1/types.ts";
 import type { AffinityTerm, PodInfo } from "../../state/pod-info.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
 
 export type NamespaceLister = Pick<Lister<Namespace>, "get">;
 
@@ -17,6 +20,19 @@ export function termMatches({ namespaces, namespaceSelector, selector }: Affinit
 export function allTermsMatch(terms: readonly AffinityTerm[], pod: PodInfo, lister: NamespaceLister): boolean {
   return terms.length > 0 && terms.every((term) => termMatches(term, pod, lister));
 }
+
+/** How many pods match all of the terms, by node. */
+export function matchingAll(terms: readonly AffinityTerm[], snapshot: Snapshot): ReadonlyMap<string, number> {
+  if (terms.length === 0) return noCounts;
+  const isMember = (pod: PodInfo) => allTermsMatch(terms, pod, snapshot.objects.namespaces);
+  // Whom a selector of namespaces means may change without any pod changing.
+  if (terms.some(({ namespaceSelector }) => namespaceSelector !== undefined && namespaceSelector.requirements.length > 0))
+    return countPods(isMember, snapshot.nodes);
+  const key = terms.map(({ namespaces, namespaceSelector, selector }) => [[...namespaces].sort(), namespaceSelector !== undefined, selectorKey(selector)]);
+  return snapshot.podCounts(`affinity/${JSON.stringify(key)}`, isMember);
+}
+
+const noCounts: ReadonlyMap<string, number> = new Map();
 
 /** Counts by topology key and value, with changes laid over a shared base. Immutable. */
 export class DomainCounts {

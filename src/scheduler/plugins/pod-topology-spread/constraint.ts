@@ -1,5 +1,5 @@
 import { matchesLabels } from "../../../apimachinery/selectors/label-selector.ts";
-import { selectorOf } from "../../state/pod-info.ts";
+import { selectorKey, selectorOf } from "../../state/pod-info.ts";
 import { defaultSelector } from "../default-selector.ts";
 import { matchesRequired } from "../node-affinity.ts";
 import { isTolerated, keepsAway } from "../tolerations.ts";
@@ -9,7 +9,7 @@ import type { TopologySpreadConstraint } from "../../../api/core-v1/types.ts";
 import type { SelectableNode } from "../node-selector.ts";
 import type { NodeInfo } from "../../state/node-info.ts";
 import type { PodInfo } from "../../state/pod-info.ts";
-import type { ClusterObjects } from "../../state/snapshot.ts";
+import type { ClusterObjects, Snapshot } from "../../state/snapshot.ts";
 
 /** A spread constraint made ready. */
 export interface Constraint {
@@ -52,17 +52,21 @@ export const systemDefaults: readonly DefaultConstraint[] = [
   { topologyKey: "topology.kubernetes.io/zone", maxSkew: 5, whenUnsatisfiable: "ScheduleAnyway" },
 ];
 
+/** Whether the constraint counts all nodes, whatever the pod tolerates and asks for. */
+export function countsAll({ honorsAffinity, honorsTaints }: Constraint, { pod }: PodInfo): boolean {
+  const isPicky = pod.spec?.nodeSelector !== undefined || pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution !== undefined;
+  return !honorsTaints && !(honorsAffinity && isPicky);
+}
+
 /** Whether the node's pods and its domain count for the constraint. */
 export function isCounted(constraint: Constraint, pod: PodInfo, node: NodeInfo): boolean {
   if (constraint.honorsAffinity && !matchesRequired(pod.pod, node)) return false;
   return !constraint.honorsTaints || node.taints.every((taint) => !keepsAway(taint) || isTolerated(taint, pod.pod.spec?.tolerations));
 }
 
-/** How many pods on the node the constraint speaks of; those that are leaving do not count. */
-export function countMatching(node: NodeInfo, namespace: string, selector: LabelSelector): number {
-  let count = 0;
-  for (const pod of node.pods) if (isMatching(pod, namespace, selector)) count += 1;
-  return count;
+/** How many pods the constraint speaks of are on each node; those that are leaving do not count. */
+export function matchingPods({ selector }: Constraint, namespace: string, snapshot: Snapshot): ReadonlyMap<string, number> {
+  return snapshot.podCounts(`spread/${namespace}/${selectorKey(selector)}`, (pod) => isMatching(pod, namespace, selector));
 }
 
 export function isMatching(pod: PodInfo, namespace: string, selector: LabelSelector): boolean {

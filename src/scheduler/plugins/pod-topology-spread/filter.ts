@@ -1,24 +1,46 @@
 import { matchesLabels } from "../../../apimachinery/selectors/label-selector.ts";
 import { unresolvable, unschedulable } from "../../framework/refusal.ts";
-import { countMatching, hasAllKeys, isCounted, isMatching } from "./constraint.ts";
+import { countsAll, hasAllKeys, isCounted, isMatching, matchingPods } from "./constraint.ts";
 import type { NodeFilter } from "../../framework/plugin.ts";
 import type { NodeInfo } from "../../state/node-info.ts";
 import type { PodInfo } from "../../state/pod-info.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
 import type { Constraint } from "./constraint.ts";
 
 /** Refuses nodes in whose domain the pod would make the spread more uneven than its constraints allow. */
-export function spreadFilter(pod: PodInfo, constraints: readonly Constraint[], nodes: readonly NodeInfo[]): NodeFilter {
-  const countable = nodes.filter((node) => hasAllKeys(constraints, node));
+export function spreadFilter(pod: PodInfo, constraints: readonly Constraint[], snapshot: Snapshot): NodeFilter {
   const counts = constraints.map((constraint) => {
+    const isOpen = countsAll(constraint, pod);
     const byDomain = new Map<string, number>();
-    for (const node of countable) {
-      if (!isCounted(constraint, pod, node)) continue;
+    if (isOpen) for (const domain of domainsOf(constraint.topologyKey, constraints, snapshot)) byDomain.set(domain, 0);
+    else for (const node of snapshot.nodes) if (isEligible(node, constraint)) byDomain.set(node.labels[constraint.topologyKey]!, 0);
+    for (const [name, count] of matchingPods(constraint, pod.namespace, snapshot)) {
+      const node = snapshot.node(name)!;
+      if (isOpen ? !hasAllKeys(constraints, node) : !isEligible(node, constraint)) continue;
       const domain = node.labels[constraint.topologyKey]!;
-      byDomain.set(domain, (byDomain.get(domain) ?? 0) + countMatching(node, pod.namespace, constraint.selector));
+      byDomain.set(domain, byDomain.get(domain)! + count);
     }
     return byDomain;
   });
+  function isEligible(node: NodeInfo, constraint: Constraint): boolean {
+    return hasAllKeys(constraints, node) && isCounted(constraint, pod, node);
+  }
   return filterOf(pod, constraints, counts);
+}
+
+/** The domains of the last nodes that were looked at, by topology keys: they change only with the nodes. */
+const knownDomains = new WeakMap<Snapshot, { version: number; byKeys: Map<string, readonly string[]> }>();
+
+function domainsOf(topologyKey: string, constraints: readonly Constraint[], snapshot: Snapshot): readonly string[] {
+  let known = knownDomains.get(snapshot);
+  if (known?.version !== snapshot.nodesVersion) knownDomains.set(snapshot, (known = { version: snapshot.nodesVersion, byKeys: new Map() }));
+  const keys = [topologyKey, ...constraints.map((one) => one.topologyKey)].join("\u0000");
+  let domains = known.byKeys.get(keys);
+  if (domains === undefined) {
+    domains = [...new Set(snapshot.nodes.filter((node) => hasAllKeys(constraints, node)).map(({ labels }) => labels[topologyKey]!))];
+    known.byKeys.set(keys, domains);
+  }
+  return domains;
 }
 
 type Counts = readonly ReadonlyMap<string, number>[];

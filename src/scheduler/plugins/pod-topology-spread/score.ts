@@ -1,7 +1,8 @@
-import { countMatching, hasAllKeys, hostnameKey, isCounted } from "./constraint.ts";
+import { hasAllKeys, hostnameKey, isCounted, matchingPods } from "./constraint.ts";
 import type { NodeScorer } from "../../framework/plugin.ts";
 import type { NodeInfo } from "../../state/node-info.ts";
 import type { PodInfo } from "../../state/pod-info.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
 import type { Constraint } from "./constraint.ts";
 
 /**
@@ -11,20 +12,28 @@ import type { Constraint } from "./constraint.ts";
 export function spreadScorer(
   pod: PodInfo,
   constraints: readonly Constraint[],
-  scope: { feasible: readonly NodeInfo[]; all: readonly NodeInfo[]; requiresAllKeys: boolean },
+  scope: { feasible: readonly NodeInfo[]; snapshot: Snapshot; requiresAllKeys: boolean },
 ): NodeScorer {
   const isIgnored = (node: NodeInfo) => scope.requiresAllKeys && !hasAllKeys(constraints, node);
   const eligible = scope.feasible.filter((node) => !isIgnored(node));
-  const domains = constraints.map((constraint) => domainCounts(pod, constraint, { eligible, all: scope.all.filter((node) => !isIgnored(node)) }));
+  const matching = constraints.map((constraint) => matchingPods(constraint, pod.namespace, scope.snapshot));
+  const domains = constraints.map((constraint, index) =>
+    domainCounts(constraint, {
+      eligible,
+      matching: matching[index]!,
+      snapshot: scope.snapshot,
+      isCounted: (node) => !isIgnored(node) && isCounted(constraint, pod, node),
+    }),
+  );
   const weights = constraints.map(({ topologyKey }, index) => Math.log((topologyKey === hostnameKey ? eligible.length : domains[index]!.size) + 2));
   return {
     score(node) {
       if (isIgnored(node)) return 0;
       let sum = 0;
-      for (const [index, { topologyKey, selector, maxSkew }] of constraints.entries()) {
+      for (const [index, { topologyKey, maxSkew }] of constraints.entries()) {
         const domain = node.labels[topologyKey];
         if (domain === undefined) continue;
-        const count = topologyKey === hostnameKey ? countMatching(node, pod.namespace, selector) : (domains[index]!.get(domain) ?? 0);
+        const count = (topologyKey === hostnameKey ? matching[index]!.get(node.name) : domains[index]!.get(domain)) ?? 0;
         sum += count * weights[index]! + (maxSkew - 1);
       }
       return Math.round(sum);
@@ -46,17 +55,23 @@ export function spreadScorer(
 }
 
 /** Matching pods by domain, of the domains that come into question. Host names are counted node by node when they are scored. */
-function domainCounts(pod: PodInfo, constraint: Constraint, nodes: { eligible: readonly NodeInfo[]; all: readonly NodeInfo[] }): ReadonlyMap<string, number> {
+function domainCounts({ topologyKey }: Constraint, scope: CountScope): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  const { topologyKey, selector } = constraint;
   if (topologyKey === hostnameKey) return counts;
-  for (const { labels } of nodes.eligible) if (topologyKey in labels) counts.set(labels[topologyKey]!, 0);
+  for (const { labels } of scope.eligible) if (topologyKey in labels) counts.set(labels[topologyKey]!, 0);
   if (counts.size === 0) return counts;
-  for (const node of nodes.all) {
+  for (const [name, matching] of scope.matching) {
+    const node = scope.snapshot.node(name)!;
     const domain = node.labels[topologyKey];
     const count = domain === undefined ? undefined : counts.get(domain);
-    if (count === undefined || !isCounted(constraint, pod, node)) continue;
-    counts.set(domain!, count + countMatching(node, pod.namespace, selector));
+    if (count !== undefined && scope.isCounted(node)) counts.set(domain!, count + matching);
   }
   return counts;
+}
+
+interface CountScope {
+  readonly eligible: readonly NodeInfo[];
+  readonly matching: ReadonlyMap<string, number>;
+  readonly snapshot: Snapshot;
+  readonly isCounted: (node: NodeInfo) => boolean;
 }
