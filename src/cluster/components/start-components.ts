@@ -20,6 +20,7 @@ export type StartComponent = (context: ComponentContext) => Promise<AsyncDisposa
 
 const starters: Partial<Record<ComponentName, () => Promise<StartComponent>>> = {
   controllers: async () => (await import("./controllers.ts")).startControllers,
+  scheduler: async () => (await import("./scheduler.ts")).startScheduler,
   network: async () => (await import("./network.ts")).startNetwork,
   proxy: async () => (await import("./proxy.ts")).startProxy,
   dns: async () => (await import("./dns.ts")).startDns,
