@@ -83,10 +83,14 @@ export function ipFamilyOf(text: string): IpFamily | undefined {
   return parseIp(text, true)?.family;
 }
 
+/** `legacy`: forms with a second meaning are let through (feature gate StrictIPCIDRValidation off). */
+export type Strictness = "strict" | "legacy";
+
 /** Faults of an address in any legal form but those with a second meaning: leading zeros, IPv4-mapped. */
-export function validateIp(value: string, path: FieldPath): FieldError[] {
+export function validateIp(value: string, path: FieldPath, strictness: Strictness = "strict"): FieldError[] {
   const address = parseIp(value, true);
   if (address === undefined) return [invalid(path, value, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")];
+  if (strictness === "legacy") return [];
   const errors: FieldError[] = [];
   if (parseIp(value) === undefined) errors.push(invalid(path, value, "must not have leading 0s"));
   if (address.isMapped) errors.push(invalid(path, value, "must not be an IPv4-mapped IPv6 address"));
@@ -102,14 +106,15 @@ export function validateCanonicalIp(value: string, path: FieldPath): FieldError[
   return canonical === value ? [] : [invalid(path, value, `must be in canonical form (${JSON.stringify(canonical)})`)];
 }
 
-/** Faults of a CIDR; with `allowHostBits` the address may have bits beyond the prefix. */
-export function validateCidr(value: string, path: FieldPath, allowHostBits = false): FieldError[] {
+/** Faults of a CIDR in any legal form but those with a second meaning: leading zeros, IPv4-mapped, bits beyond the prefix. */
+export function validateCidr(value: string, path: FieldPath, strictness: Strictness = "strict"): FieldError[] {
   const cidr = parseCidr(value, true);
   if (cidr === undefined) return [invalid(path, value, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)")];
+  if (strictness === "legacy") return [];
   const errors: FieldError[] = [];
   if (parseCidr(value) === undefined) errors.push(invalid(path, value, "must not have leading 0s in IP or prefix length"));
   if (cidr.isMapped) errors.push(invalid(path, value, "must not have an IPv4-mapped IPv6 address"));
-  if (!allowHostBits && cidr.bits !== cidr.first) errors.push(invalid(path, value, "must not have bits set beyond the prefix length"));
+  if (cidr.bits !== cidr.first) errors.push(invalid(path, value, "must not have bits set beyond the prefix length"));
   return errors;
 }
 

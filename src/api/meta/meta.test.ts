@@ -8,7 +8,7 @@ import { validateConditions } from "./conditions.ts";
 import { jsonDiff } from "./diff.ts";
 import { internalForm, isSemanticallyEqual } from "./internal-form.ts";
 import { validateLabelSelector } from "./labels.ts";
-import { duplicateOwnerWarnings, inheritObjectMeta, validateFieldManager, validateObjectMeta, validateObjectMetaUpdate } from "./object-meta.ts";
+import { dropDuplicateOwners, inheritObjectMeta, validateFieldManager, validateObjectMeta, validateObjectMetaUpdate } from "./object-meta.ts";
 
 const owner = { apiVersion: "v1", kind: "ConfigMap", name: "o", uid: "u" };
 
@@ -91,8 +91,10 @@ test("metadata of a changed object", () => {
 });
 
 test("owners named twice", () => {
-  assert.deepEqual(duplicateOwnerWarnings([owner]), []);
-  assert.match(duplicateOwnerWarnings([owner, owner])[0]!, /duplicate UID\(s\) observed: u$/);
+  const metadata: ObjectMeta = { ownerReferences: [owner, { ...owner, name: "p" }] };
+  assert.match(dropDuplicateOwners(metadata, "afterAdmission")[0]!, /duplicate entries after mutating admission happens; .* observed: u$/);
+  assert.deepEqual(metadata.ownerReferences, [owner]);
+  assert.deepEqual(dropDuplicateOwners(metadata), []);
 });
 
 test("field managers", () => {

@@ -4,6 +4,7 @@ import type { FieldError } from "../../../apimachinery/field-error.ts";
 import type { FieldPath } from "../../../apimachinery/field-path.ts";
 import { byteLength, isDns1123Subdomain, isDns1123SubdomainWithUnderscore } from "../../../apimachinery/names.ts";
 import { validateIp } from "../../../apimachinery/net.ts";
+import type { Strictness } from "../../../apimachinery/net.ts";
 import type { HostAlias, PodDNSConfig } from "../types.ts";
 
 const dnsPolicies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
@@ -16,7 +17,7 @@ export function validateDnsPolicy(policy: string | undefined, path: FieldPath): 
   return dnsPolicies.includes(policy) ? [] : [notSupported(path, policy, dnsPolicies)];
 }
 
-export function validateDnsConfig(config: PodDNSConfig | undefined, policy: string | undefined, path: FieldPath): FieldError[] {
+export function validateDnsConfig(config: PodDNSConfig | undefined, policy: string | undefined, strictness: Strictness, path: FieldPath): FieldError[] {
   if (policy === "None") {
     if (config === undefined) return [required(path, "must provide `dnsConfig` when `dnsPolicy` is None")];
     if ((config.nameservers ?? []).length === 0)
@@ -27,7 +28,7 @@ export function validateDnsConfig(config: PodDNSConfig | undefined, policy: stri
   const errors: FieldError[] = [];
   if (nameservers.length > maxNameservers)
     errors.push(invalid(path.child("nameservers"), nameservers, `must not have more than ${maxNameservers} nameservers`));
-  nameservers.forEach((address, index) => errors.push(...validateIp(address, path.child("nameservers").index(index))));
+  nameservers.forEach((address, index) => errors.push(...validateIp(address, path.child("nameservers").index(index), strictness)));
   if (searches.length > maxSearches) errors.push(invalid(path.child("searches"), searches, `must not have more than ${maxSearches} search paths`));
   if (byteLength(searches.join(" ")) > maxSearchBytes)
     errors.push(invalid(path.child("searches"), searches, `must not have more than ${maxSearchBytes} characters (including spaces) in the search list`));
@@ -42,11 +43,11 @@ export function validateDnsConfig(config: PodDNSConfig | undefined, policy: stri
   return errors;
 }
 
-export function validateHostAliases(aliases: readonly HostAlias[], path: FieldPath): FieldError[] {
+export function validateHostAliases(aliases: readonly HostAlias[], strictness: Strictness, path: FieldPath): FieldError[] {
   return aliases.flatMap(({ ip = "", hostnames = [] }, index) => {
     const at = path.index(index);
     return [
-      ...validateIp(ip, at.child("ip")),
+      ...validateIp(ip, at.child("ip"), strictness),
       ...hostnames.flatMap((name, host) => invalidEach(at.child("hostnames").index(host), name, isDns1123Subdomain(name))),
     ];
   });

@@ -6,6 +6,7 @@ import { byteLength, isDns1123Label, isDns1123Subdomain, isQualifiedName, rangeT
 import type { ObjectMeta } from "../../../apimachinery/object.ts";
 import type { RuleContext } from "../../strategy.ts";
 import { validateLabels } from "../../meta/labels.ts";
+import { strictnessOf } from "../strictness.ts";
 import type { PodSpec } from "../types.ts";
 import { validateContainers, validateInitContainers } from "./containers.ts";
 import type { ContainerRules } from "./containers.ts";
@@ -44,7 +45,7 @@ export function validatePodSpec(spec: PodSpec, { metadata, context }: PodSpecRul
     ...validateLabels(spec.nodeSelector, path.child("nodeSelector")),
     ...(spec.securityContext === undefined ? [] : validatePodSecurityContext(spec.securityContext, spec, path)),
     ...(spec.affinity === undefined ? [] : validateAffinity(spec.affinity, path.child("affinity"))),
-    ...validateDnsConfig(spec.dnsConfig, spec.dnsPolicy, path.child("dnsConfig")),
+    ...validateDnsConfig(spec.dnsConfig, spec.dnsPolicy, strictnessOf(context), path.child("dnsConfig")),
     ...(spec.readinessGates ?? []).flatMap(({ conditionType = "" }, index) =>
       invalidEach(path.child("readinessGates").index(index).child("conditionType"), conditionType, isQualifiedName(conditionType)),
     ),
@@ -54,7 +55,7 @@ export function validatePodSpec(spec: PodSpec, { metadata, context }: PodSpecRul
     ...validateHostUsers(spec, context.isEnabled("UserNamespacesHostNetworkSupport"), path),
     ...validateNames(spec, path),
     ...validateTolerations(spec.tolerations ?? [], path.child("tolerations"), context.isEnabled("TaintTolerationComparisonOperators")),
-    ...validateHostAliases(spec.hostAliases ?? [], path.child("hostAliases")),
+    ...validateHostAliases(spec.hostAliases ?? [], strictnessOf(context), path.child("hostAliases")),
     ...validateClasses(spec, path),
     ...(spec.overhead === undefined ? [] : validateOverhead(spec.overhead, path.child("overhead"))),
     ...validateOperatingSystem(spec, path),

@@ -3,7 +3,7 @@ import { duplicate, invalid, notSupported, required } from "../../../apimachiner
 import type { FieldError } from "../../../apimachinery/field-error.ts";
 import { FieldPath } from "../../../apimachinery/field-path.ts";
 import { ipFamilyOf, parseCidr, validateIp } from "../../../apimachinery/net.ts";
-import type { IpFamily } from "../../../apimachinery/net.ts";
+import type { IpFamily, Strictness } from "../../../apimachinery/net.ts";
 import type { Service, ServiceSpec } from "../types.ts";
 import { isHeadless } from "./needs.ts";
 
@@ -18,11 +18,11 @@ export function familiesOf(serviceCidrs: readonly string[]): IpFamily[] {
 }
 
 /** Fills `ipFamilyPolicy` and `ipFamilies`. The faults returned are all there are to report: other rules would build on what is wrong. */
-export function settleFamilies(service: Service, old: Service | undefined, cluster: readonly IpFamily[]): FieldError[] {
+export function settleFamilies(service: Service, old: Service | undefined, cluster: readonly IpFamily[], strictness: Strictness): FieldError[] {
   const wanted = (service.spec ??= {});
   if (wanted.type === "ExternalName" || (old !== undefined && isUnchangedPreference(service, old))) return [];
   const isBare = wanted.clusterIP === "None" && Object.keys(wanted.selector ?? {}).length === 0;
-  const malformed = validateFamilyFields(service);
+  const malformed = validateFamilyFields(service, old, strictness);
   if (malformed.length > 0) return malformed;
   const released = validateReleases(service, old);
   if (released.length > 0) return released;
@@ -45,7 +45,7 @@ export function settleFamilies(service: Service, old: Service | undefined, clust
 }
 
 /** What the fields say by themselves and about each other. */
-export function validateFamilyFields(service: Service, old?: Service): FieldError[] {
+export function validateFamilyFields(service: Service, old: Service | undefined, strictness: Strictness): FieldError[] {
   const { clusterIP = "", clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = service.spec ?? {};
   const path = spec.child("clusterIPs");
   const errors: FieldError[] = [];
@@ -61,7 +61,7 @@ export function validateFamilyFields(service: Service, old?: Service): FieldErro
     if (ipFamilies.indexOf(family) < index) errors.push(duplicate(at, family));
   });
   if (ipFamilyPolicy !== undefined && !policies.includes(ipFamilyPolicy)) errors.push(notSupported(spec.child("ipFamilyPolicy"), ipFamilyPolicy, policies));
-  const { errors: addressErrors, areValid } = validateAddresses(clusterIPs, old?.spec?.clusterIPs ?? []);
+  const { errors: addressErrors, areValid } = validateAddresses(clusterIPs, old?.spec?.clusterIPs ?? [], strictness);
   errors.push(...addressErrors);
   if (clusterIPs.length > maxAddresses) errors.push(invalid(path, clusterIPs, "may only hold up to 2 values"));
   if (!areValid) return errors;
@@ -76,11 +76,11 @@ export function validateFamilyFields(service: Service, old?: Service): FieldErro
   return errors;
 }
 
-function validateAddresses(addresses: readonly string[], existing: readonly string[]): { errors: FieldError[]; areValid: boolean } {
+function validateAddresses(addresses: readonly string[], existing: readonly string[], strictness: Strictness): { errors: FieldError[]; areValid: boolean } {
   const path = spec.child("clusterIPs");
   const errors = addresses.flatMap((address, index) => {
     if (index === 0 && address === "None") return addresses.length > 1 ? [invalid(path, addresses, "'None' must be the first and only value")] : [];
-    return existing.includes(address) ? [] : validateIp(address, path.index(index));
+    return existing.includes(address) ? [] : validateIp(address, path.index(index), strictness);
   });
   return { errors, areValid: errors.length === 0 };
 }

@@ -6,6 +6,7 @@ import { defineKind } from "../../strategy.ts";
 import type { RuleContext } from "../../strategy.ts";
 import type { Service } from "../types.ts";
 import { applyServiceDefaults } from "./defaults.ts";
+import { strictnessOf } from "../strictness.ts";
 import { familiesOf, settleFamilies } from "./families.ts";
 import { dropFieldsOfOldType, keepAllocated, syncClusterIps, trimToSingleStack } from "./prepare.ts";
 import { serviceStatusWarnings, validateServiceStatus } from "./status.ts";
@@ -24,7 +25,7 @@ export const services = defineKind<Service>({
       syncClusterIps(service, undefined);
       settle(service, undefined, context);
     },
-    validate: (service, context) => unsettled(service, undefined, context) ?? validateService(service),
+    validate: (service, context) => unsettled(service, undefined, context) ?? validateService(service, undefined, strictnessOf(context)),
     warnings: serviceWarnings,
   },
   update: {
@@ -37,7 +38,8 @@ export const services = defineKind<Service>({
       trimToSingleStack(service, old);
       settle(service, old, context);
     },
-    validate: (service, old, context) => unsettled(service, old, context) ?? [...validateServiceChange(service, old), ...validateService(service, old)],
+    validate: (service, old, context) =>
+      unsettled(service, old, context) ?? [...validateServiceChange(service, old), ...validateService(service, old, strictnessOf(context))],
     warnings: serviceWarnings,
     resetFields: ["status"],
   },
@@ -54,11 +56,11 @@ export const services = defineKind<Service>({
 });
 
 function settle(service: Service, old: Service | undefined, context: RuleContext): void {
-  settleFamilies(service, old, familiesOf(context.settings.serviceCidrs));
+  settleFamilies(service, old, familiesOf(context.settings.serviceCidrs), strictnessOf(context));
 }
 
 /** Faults about families come before, and instead of, all others. */
 function unsettled(service: Service, old: Service | undefined, context: RuleContext): FieldError[] | undefined {
-  const errors = settleFamilies(deepCopy(service), old, familiesOf(context.settings.serviceCidrs));
+  const errors = settleFamilies(deepCopy(service), old, familiesOf(context.settings.serviceCidrs), strictnessOf(context));
   return errors.length > 0 ? errors : undefined;
 }

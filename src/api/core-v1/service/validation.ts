@@ -5,6 +5,7 @@ import { FieldPath } from "../../../apimachinery/field-path.ts";
 import { isPort, isPortNumber } from "../../../apimachinery/formats.ts";
 import { isDns1123Label, isDns1123Subdomain, isQualifiedName, rangeText } from "../../../apimachinery/names.ts";
 import { validateCidr, validateIp, validateNonSpecialIp } from "../../../apimachinery/net.ts";
+import type { Strictness } from "../../../apimachinery/net.ts";
 import { internalForm } from "../../meta/internal-form.ts";
 import { validateLabels } from "../../meta/labels.ts";
 import { protocols } from "../pod/ports.ts";
@@ -16,7 +17,7 @@ const path = FieldPath.root("spec");
 const types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const kubeletPort = 10250;
 
-export function validateService(service: Service, old?: Service): FieldError[] {
+export function validateService(service: Service, old: Service | undefined, strictness: Strictness): FieldError[] {
   const { spec = {} } = service;
   const ports = spec.ports ?? [];
   const names = new Set<string>();
@@ -27,11 +28,11 @@ export function validateService(service: Service, old?: Service): FieldError[] {
     ...ports.flatMap((port, index) => validatePort(port, ports.length > 1, names, path.child("ports").index(index))),
     ...validateLabels(spec.selector, path.child("selector")),
     ...validateAffinity(spec),
-    ...validateFamilyFields(service, old),
-    ...validateExternalIps(spec, old),
+    ...validateFamilyFields(service, old, strictness),
+    ...validateExternalIps(spec, old, strictness),
     ...(!spec.type ? [required(path.child("type"))] : types.includes(spec.type) ? [] : [notSupported(path.child("type"), spec.type, types)]),
     ...validatePortUse(service),
-    ...validateSourceRanges(service),
+    ...validateSourceRanges(service, strictness),
     ...validateExternalTraffic(service),
     ...validateInternalTraffic(service),
     ...validateDistribution(spec),
@@ -114,10 +115,10 @@ function validateAffinity({ sessionAffinity, sessionAffinityConfig }: ServiceSpe
     : [invalid(at.child("clientIP", "timeoutSeconds"), seconds, `must be greater than 0 and less than ${maxAffinitySeconds}`)];
 }
 
-function validateExternalIps({ externalIPs = [] }: ServiceSpec, old: Service | undefined): FieldError[] {
+function validateExternalIps({ externalIPs = [] }: ServiceSpec, old: Service | undefined, strictness: Strictness): FieldError[] {
   return externalIPs.flatMap((address, index) => {
     const at = path.child("externalIPs").index(index);
-    const errors = old?.spec?.externalIPs?.includes(address) === true ? [] : validateIp(address, at);
+    const errors = old?.spec?.externalIPs?.includes(address) === true ? [] : validateIp(address, at, strictness);
     return errors.length > 0 ? errors : validateNonSpecialIp(address, at);
   });
 }
@@ -145,18 +146,21 @@ function validatePortUse(service: Service): FieldError[] {
 
 const rangesAnnotation = "service.beta.kubernetes.io/load-balancer-source-ranges";
 
-function validateSourceRanges({ metadata, spec = {} }: Service): FieldError[] {
+function validateSourceRanges({ metadata, spec = {} }: Service, strictness: Strictness): FieldError[] {
   const text = "may only be used when `type` is 'LoadBalancer'";
   const ranges = spec.loadBalancerSourceRanges ?? [];
   if (ranges.length > 0) {
     const at = path.child("LoadBalancerSourceRanges");
-    return [...(spec.type === "LoadBalancer" ? [] : [forbidden(at, text)]), ...ranges.flatMap((range, index) => validateCidr(range.trim(), at.index(index)))];
+    return [
+      ...(spec.type === "LoadBalancer" ? [] : [forbidden(at, text)]),
+      ...ranges.flatMap((range, index) => validateCidr(range.trim(), at.index(index), strictness)),
+    ];
   }
   const annotation = metadata.annotations?.[rangesAnnotation];
   if (annotation === undefined) return [];
   const at = FieldPath.root("metadata", "annotations").key(rangesAnnotation);
   if (spec.type !== "LoadBalancer") return [forbidden(at, text)];
-  return annotation.trim() === "" ? [] : annotation.split(",").flatMap((range) => validateCidr(range.trim(), at));
+  return annotation.trim() === "" ? [] : annotation.split(",").flatMap((range) => validateCidr(range.trim(), at, strictness));
 }
 
 const trafficPolicies = ["Cluster", "Local"];
