@@ -8,7 +8,6 @@ import { StatusError, conflictError, notFoundError } from "../../apimachinery/st
 import { formatTime } from "../../apimachinery/time.ts";
 import { parseWriteOptions } from "../registry/options.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
-import { findObject } from "../registry/rule-context.ts";
 import { updateObject } from "../registry/update.ts";
 import { statusResponse } from "../http/write-response.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -17,17 +16,16 @@ import { negotiateFor } from "./respond.ts";
 
 const bindingType = { group: "", version: "v1", kind: "Binding", schema: typeRegistry.kind("", "v1", "Binding")! };
 
-/** Labels of the node that its pods get too (KEP-4742). */
-const topologyLabels = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
-
 export async function handleBinding(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
   const form = negotiateFor(context, []);
   const options = parseWriteOptions(context.query, "CreateOptions");
   const binding = decodeBody(context, bindingType, options.fieldValidation) as unknown as Binding;
   const name = context.info.subresource === "binding" ? context.info.name : (binding.metadata.name ?? "");
-  checkTarget(binding);
   const pods = definition.resource === "pods" ? definition : context.server.resources.find("", "v1", "pods")!;
-  await context.server.admission.mutate({ context, operation: "CREATE", definition: pods, subresource: "binding", namespace: context.info.namespace, name, object: binding as unknown as KubeObject, oldObject: undefined, isDryRun: options.isDryRun });
+  const admitted = { context, operation: "CREATE", definition: pods, subresource: "binding", namespace: context.info.namespace, name, object: binding as unknown as KubeObject, oldObject: undefined, isDryRun: options.isDryRun } as const;
+  await context.server.admission.mutate(admitted);
+  checkTarget(binding);
+  await context.server.admission.validate(admitted);
   await updateObject({
     context,
     definition: pods,
@@ -65,9 +63,7 @@ function bound(context: RequestContext, old: Pod, binding: Binding, definition: 
   const pod = deepCopy(old);
   pod.spec!.nodeName = nodeName;
   if (binding.metadata.annotations !== undefined) pod.metadata.annotations = { ...pod.metadata.annotations, ...binding.metadata.annotations };
-  const node = findObject(context.server, "/nodes", "", nodeName);
-  const labels = Object.fromEntries(topologyLabels.flatMap((label) => (node?.metadata.labels?.[label] === undefined ? [] : [[label, node.metadata.labels[label]]])));
-  if (Object.keys(labels).length > 0) pod.metadata.labels = { ...pod.metadata.labels, ...labels };
+  if (binding.metadata.labels !== undefined) pod.metadata.labels = { ...pod.metadata.labels, ...binding.metadata.labels };
   pod.status = { ...pod.status, conditions: withScheduled(pod.status?.conditions ?? [], formatTime(context.server.clock.nowMs())) };
   delete pod.status.nominatedNodeName;
   return pod;

@@ -30,9 +30,12 @@ export async function handleEviction(context: RequestContext, definition: Resour
   const options = parseWriteOptions(context.query, "CreateOptions");
   const eviction = readEviction(context, options);
   const { namespace, name } = context.info;
+  const admitted = { context, operation: "CREATE", definition, subresource: "eviction", namespace, name, object: eviction as unknown as KubeObject, oldObject: undefined, isDryRun: options.isDryRun } as const;
+  await context.server.admission.mutate(admitted);
   if ((eviction.metadata.name ?? "") !== "" && eviction.metadata.name !== name) throw badRequestError("name in URL does not match name in Eviction object");
   const pod = findObject(context.server, "/pods", namespace, name) as unknown as Pod | undefined;
   if (pod === undefined) throw notFoundError(definition, name);
+  await context.server.admission.validate(admitted);
   if (!canIgnoreBudgets(pod)) await takeFromBudget(context, pod, options);
   const deletion: DeleteOptions = {
     isDryRun: options.isDryRun || (eviction.deleteOptions?.dryRun ?? []).length > 0,

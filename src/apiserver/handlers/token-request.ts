@@ -32,11 +32,13 @@ export async function handleTokenRequest(context: RequestContext, definition: Re
   const request = decodeBody(context, requestType, options.fieldValidation) as unknown as TokenRequest;
   const { namespace, name } = context.info;
   const account = findObject(context.server, "/serviceaccounts", namespace, name);
+  const admitted = { context, operation: "CREATE", definition, subresource: "token", namespace, name, object: request as unknown as KubeObject, oldObject: undefined, isDryRun: options.isDryRun } as const;
+  await context.server.admission.mutate(admitted);
   if (account === undefined) throw notFoundError(definition, name);
   fillDefaults(request, context);
   checkRequest(request, name, context);
   const bound = boundObject(request, context);
-  await context.server.admission.validate({ context, operation: "CREATE", definition, subresource: "token", namespace, name, object: request as unknown as KubeObject, oldObject: account, isDryRun: options.isDryRun });
+  await context.server.admission.validate(admitted);
   const asked = request.spec!.expirationSeconds!;
   const isExtended = asked === clientSeconds && bound.pod !== undefined && request.spec!.audiences!.every((audience) => context.server.tokens.audiences.includes(audience));
   const signed = context.server.tokens.sign({
