@@ -8,7 +8,7 @@ import { validateConditions } from "./conditions.ts";
 import { jsonDiff } from "./diff.ts";
 import { internalForm, isSemanticallyEqual } from "./internal-form.ts";
 import { validateLabelSelector } from "./labels.ts";
-import { dropDuplicateOwners, inheritObjectMeta, validateFieldManager, validateObjectMeta, validateObjectMetaUpdate } from "./object-meta.ts";
+import { inheritObjectMeta, validateFieldManager, validateObjectMeta, validateObjectMetaUpdate } from "./object-meta.ts";
 
 const owner = { apiVersion: "v1", kind: "ConfigMap", name: "o", uid: "u" };
 
@@ -88,13 +88,6 @@ test("metadata of a changed object", () => {
   assert.deepEqual(validateObjectMetaUpdate({ name: "x" }, { name: "x" }).map(fieldErrorText), [
     'metadata.resourceVersion: Invalid value: "": must be specified for an update',
   ]);
-});
-
-test("owners named twice", () => {
-  const metadata: ObjectMeta = { ownerReferences: [owner, { ...owner, name: "p" }] };
-  assert.match(dropDuplicateOwners(metadata, "afterAdmission")[0]!, /duplicate entries after mutating admission happens; .* observed: u$/);
-  assert.deepEqual(metadata.ownerReferences, [owner]);
-  assert.deepEqual(dropDuplicateOwners(metadata), []);
 });
 
 test("field managers", () => {

@@ -101,19 +101,6 @@ export function validateFieldManager(manager: string, path: FieldPath): FieldErr
   return errors;
 }
 
-/** Drops owners named twice (by uid, the first stays) and returns the warning about them, none when there were none. */
-export function dropDuplicateOwners(metadata: ObjectMeta, moment: "asSent" | "afterAdmission" = "asSent"): string[] {
-  const references = metadata.ownerReferences ?? [];
-  const isRepeated = (reference: OwnerReference, index: number) => references.findIndex(({ uid }) => uid === reference.uid) < index;
-  const repeated = [...new Set(references.filter(isRepeated).map(({ uid }) => uid))];
-  if (repeated.length === 0) return [];
-  metadata.ownerReferences = references.filter((reference, index) => !isRepeated(reference, index));
-  const when = moment === "asSent" ? "" : " after mutating admission happens";
-  return [
-    `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(", ")}`,
-  ];
-}
-
 function validateOwnerReferences(references: readonly OwnerReference[], path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   let controller = "";
