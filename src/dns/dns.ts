@@ -58,7 +58,10 @@ async function runDns(options: DnsOptions, signal: AbortSignal): Promise<void> {
     try {
       options.onListening?.({ address: listen.address, port: listener.port });
       const { publish } = options;
-      if (publish !== undefined) group.start("publish", (inner) => publishUntilDone(client, { ...publish, address: listen.address, port: listener.port }, { ...options, signal: inner }));
+      if (publish !== undefined)
+        group.start("publish", (inner) =>
+          publishUntilDone(client, { ...publish, address: listen.address, port: listener.port }, { ...options, signal: inner }),
+        );
       await untilAborted(signal);
     } finally {
       await group.close();

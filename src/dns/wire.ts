@@ -118,7 +118,7 @@ export function readRecords(message: Uint8Array): RecordPlace[] {
 /** A name without pointers, as questions have it. Dots and unusual bytes within a label are escaped as in zone files. */
 function readPlainName(message: Uint8Array, start: number): { text: string; end: number } | undefined {
   let text = "";
-  for (let at = start; at < message.length; ) {
+  for (let at = start; at < message.length;) {
     const length = message[at]!;
     if (length === 0) return { text, end: at + 1 };
     if (length > 63 || at + length >= message.length || at + length - start > 254) return undefined;
@@ -213,7 +213,8 @@ class MessageWriter {
         this.#word(record.priority);
         this.#word(record.weight);
         this.#word(record.port);
-        return this.#name(record.target);
+        // RFC 2782 wants it without pointers, and resolvers refuse it otherwise.
+        return this.#name(record.target, false);
       case "TXT":
         this.#bytes[this.#at++] = record.text.length;
         this.#at += this.#bytes.write(record.text, this.#at, "latin1");
@@ -225,12 +226,12 @@ class MessageWriter {
     }
   }
 
-  #name(name: string): void {
+  #name(name: string, isCompressed = true): void {
     let rest = name;
     while (rest !== "") {
       const known = this.#offsets.get(rest);
-      if (known !== undefined) return this.#word(0xc000 | known);
-      if (this.#at < 0x4000) this.#offsets.set(rest, this.#at);
+      if (known !== undefined && isCompressed) return this.#word(0xc000 | known);
+      if (known === undefined && this.#at < 0x4000) this.#offsets.set(rest, this.#at);
       const dot = rest.indexOf(".");
       const label = dot < 0 ? rest : rest.slice(0, dot);
       this.#bytes[this.#at++] = label.length;
@@ -243,7 +244,7 @@ class MessageWriter {
   /** Escaped names differ in length from their bytes and are never pointed into. */
   #noteSuffixes(name: string, start: number): void {
     if (name.includes("\\")) return;
-    for (let at = 0; at < name.length; ) {
+    for (let at = 0; at < name.length;) {
       this.#offsets.set(name.slice(at), start + at);
       const dot = name.indexOf(".", at);
       if (dot < 0) return;

@@ -67,7 +67,10 @@ function lookUp([first, ...labels]: readonly string[], view: ClusterView): Found
   const { zone, ttlSeconds: ttl } = view;
   switch (first) {
     case undefined:
-      return { records: ({ name, type }) => (type === recordTypes.SOA ? [startOfAuthority(view)] : type === recordTypes.NS ? [{ name, ttl, type: "NS", target: `ns.dns.${zone}` }] : []) };
+      return {
+        records: ({ name, type }) =>
+          type === recordTypes.SOA ? [startOfAuthority(view)] : type === recordTypes.NS ? [{ name, ttl, type: "NS", target: `ns.dns.${zone}` }] : [],
+      };
     case "dns-version":
       if (labels.length > 0) return undefined;
       return { records: ({ name, type }) => (type === recordTypes.TXT ? [{ name, ttl, type: "TXT", text: "1.1.0" }] : []) };
@@ -87,11 +90,13 @@ function lookUpService([namespace, name, ...rest]: readonly string[], view: Clus
   const service = view.service(namespace, name);
   if (service === undefined) return undefined;
   const { spec } = service;
-  if (spec?.type === "ExternalName") return rest.length === 0 ? { alias: (spec.externalName ?? "").toLowerCase().replace(/\.$/, ""), records: () => [] } : undefined;
+  if (spec?.type === "ExternalName")
+    return rest.length === 0 ? { alias: (spec.externalName ?? "").toLowerCase().replace(/\.$/, ""), records: () => [] } : undefined;
   const isHeadless = spec?.clusterIP === "None";
   const [last, port] = rest;
   if (rest.length > 2) return undefined;
-  if (last?.startsWith("_") === true) return isHeadless ? headlessPorts(service, { protocol: last, port }, view) : clusterPorts(service, { protocol: last, port }, view);
+  if (last?.startsWith("_") === true)
+    return isHeadless ? headlessPorts(service, { protocol: last, port }, view) : clusterPorts(service, { protocol: last, port }, view);
   if (rest.length > 1) return undefined;
   if (isHeadless) return headless(service, last, view);
   return last === undefined ? clusterAddress(service, view) : undefined;
@@ -114,14 +119,17 @@ function clusterPorts(service: DeepReadonly<Service>, labels: PortLabels, view: 
   if (labels.port === undefined) return nothingHere;
   const target = serviceName(service, view);
   return {
-    records: ({ name, type }) => (type === recordTypes.SRV ? ports.map(({ port }) => ({ name, ttl: view.ttlSeconds, type: "SRV", priority: 0, weight: 100, port, target })) : []),
+    records: ({ name, type }) =>
+      type === recordTypes.SRV ? ports.map(({ port }) => ({ name, ttl: view.ttlSeconds, type: "SRV", priority: 0, weight: 100, port, target })) : [],
     targets: () => addressRecords(target, service.spec?.clusterIPs ?? [service.spec?.clusterIP ?? ""], view.ttlSeconds),
   };
 }
 
 /** All ready endpoints, or those of one host name. */
 function headless(service: DeepReadonly<Service>, hostname: string | undefined, view: ClusterView): Found | undefined {
-  const addresses = readyEndpoints(service, view).flatMap(({ endpoint }) => (hostname === undefined || hostnameOf(endpoint) === hostname ? (endpoint.addresses ?? []) : []));
+  const addresses = readyEndpoints(service, view).flatMap(({ endpoint }) =>
+    hostname === undefined || hostnameOf(endpoint) === hostname ? (endpoint.addresses ?? []) : [],
+  );
   const unique = [...new Set(addresses)];
   if (unique.length === 0) return undefined;
   return { records: ({ name, type }) => addressRecords(name, unique, view.ttlSeconds).filter((record) => recordTypes[record.type] === type) };
@@ -143,7 +151,8 @@ function headlessPorts(service: DeepReadonly<Service>, labels: PortLabels, view:
   const hosts = [...found.values()];
   const weight = Math.max(1, Math.floor(100 / hosts.length));
   return {
-    records: ({ name, type }) => (type === recordTypes.SRV ? hosts.map(({ target, port }) => ({ name, ttl: view.ttlSeconds, type: "SRV", priority: 0, weight, port, target })) : []),
+    records: ({ name, type }) =>
+      type === recordTypes.SRV ? hosts.map(({ target, port }) => ({ name, ttl: view.ttlSeconds, type: "SRV", priority: 0, weight, port, target })) : [],
     targets: () => hosts.flatMap(({ target, addresses }) => addressRecords(target, [...new Set(addresses)], view.ttlSeconds)),
   };
 }

@@ -60,7 +60,9 @@ function candidatesOf(
   const found = new Map<string, Candidate>();
   for (const slice of slices) {
     if (slice.addressType !== family) continue;
-    const number = slice.ports?.find((candidate) => (candidate.name ?? "") === (port.name ?? "") && (candidate.protocol ?? "TCP") === (port.protocol ?? "TCP"))?.port;
+    const number = slice.ports?.find(
+      (candidate) => (candidate.name ?? "") === (port.name ?? "") && (candidate.protocol ?? "TCP") === (port.protocol ?? "TCP"),
+    )?.port;
     if (number === undefined || number === 0) continue;
     for (const endpoint of slice.endpoints ?? []) {
       const candidate = candidateOf(endpoint, number, nodeName);

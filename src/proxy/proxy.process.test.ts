@@ -22,11 +22,27 @@ describe("Services by nftables: real traffic", { skip: whyNot() ?? false }, () =
   const [host, pod1, pod2, outside] = [`${id}h`, `${id}a`, `${id}b`, `${id}o`];
   const servers: RunningProgram[] = [];
   let directory = "";
-  const dataplane = createNftDataplane({ programs: within(programs, host), clock: systemClock(), log: silentLog, instanceId: id, podCidrs: ["10.244.0.0/24"], families: ["IPv4"] });
+  const dataplane = createNftDataplane({
+    programs: within(programs, host),
+    clock: systemClock(),
+    log: silentLog,
+    instanceId: id,
+    podCidrs: ["10.244.0.0/24"],
+    families: ["IPv4"],
+  });
   const put = (...services: [Service, ...string[]][]) => {
     const plans = new Map<string, ServicePlan>();
     for (const [service, ...addresses] of services) {
-      const plan = planService(service, [endpointSlice(addresses.map((address) => ({ address, nodeName: "n1" })), 8080)], { nodeName: "n1" })!;
+      const plan = planService(
+        service,
+        [
+          endpointSlice(
+            addresses.map((address) => ({ address, nodeName: "n1" })),
+            8080,
+          ),
+        ],
+        { nodeName: "n1" },
+      )!;
       plans.set(plan.name, plan);
     }
     return dataplane.change(plans, ["10.0.0.0/16"]);
@@ -42,7 +58,10 @@ describe("Services by nftables: real traffic", { skip: whyNot() ?? false }, () =
     await namespaces.ip(["link", "add", "br0", "type", "bridge"], host);
     await namespaces.ip(["address", "add", "10.244.0.1/24", "dev", "br0"], host);
     await namespaces.ip(["link", "set", "br0", "up"], host);
-    for (const [name, address] of [[pod1, "10.244.0.5"], [pod2, "10.244.0.6"]] as const) {
+    for (const [name, address] of [
+      [pod1, "10.244.0.5"],
+      [pod2, "10.244.0.6"],
+    ] as const) {
       await namespaces.ip(["link", "add", `v${name}`, "type", "veth", "peer", "name", "eth0", "netns", name], host);
       await namespaces.ip(["link", "set", `v${name}`, "master", "br0", "up"], host);
       await namespaces.ip(["link", "set", "eth0", "up"], name);
@@ -88,7 +107,12 @@ describe("Services by nftables: real traffic", { skip: whyNot() ?? false }, () =
       [service("np", "10.0.0.7", { type: "NodePort", ports: [{ port: 80, nodePort: 30080 }] }), "10.244.0.6"],
       [service("local", "10.0.0.8", { type: "NodePort", externalTrafficPolicy: "Local", ports: [{ port: 80, nodePort: 30081 }] }), "10.244.0.5"],
     );
-    for (const [client, target] of [[outside, "198.51.100.1"], [host, "198.51.100.1"], [pod1, "10.244.0.1"], [pod2, "198.51.100.1"]] as const) {
+    for (const [client, target] of [
+      [outside, "198.51.100.1"],
+      [host, "198.51.100.1"],
+      [pod1, "10.244.0.1"],
+      [pod2, "198.51.100.1"],
+    ] as const) {
       assert.equal(await fetchFrom(client, `${target}:30080`), "10.244.0.6:8080", `${client} ${target}`);
       assert.equal(await fetchFrom(client, `${target}:30081`), "10.244.0.5:8080", `${client} ${target}`);
     }
@@ -126,7 +150,10 @@ describe("Services by nftables: real traffic", { skip: whyNot() ?? false }, () =
     assert.notEqual(await fetchFrom(pod1, "10.0.0.5:80"), "10.244.0.5:8080");
     const nft = createNft({ programs: within(programs, host) });
     for (let round = 0; round < 2; round++) await removeNftTables(nft, proxyTableName(id));
-    assert.deepEqual((await nft.list(["list", "tables"])).filter((item) => "table" in (item as object)), []);
+    assert.deepEqual(
+      (await nft.list(["list", "tables"])).filter((item) => "table" in (item as object)),
+      [],
+    );
   });
 });
 
@@ -150,7 +177,10 @@ function runIn(programs: Programs, namespace: string, words: readonly string[]):
 
 /** The same programs, run inside a network namespace. */
 function within(programs: Programs, namespace: string): Programs {
-  return { ...programs, run: (spec, signal) => programs.run({ ...spec, command: "ip", args: ["netns", "exec", namespace, spec.command, ...(spec.args ?? [])] }, signal) };
+  return {
+    ...programs,
+    run: (spec, signal) => programs.run({ ...spec, command: "ip", args: ["netns", "exec", namespace, spec.command, ...(spec.args ?? [])] }, signal),
+  };
 }
 
 function whyNot(): string | undefined {

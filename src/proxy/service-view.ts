@@ -76,13 +76,18 @@ export class ServiceView {
     if (service === undefined) return undefined;
     const zone = zoneOf(this.#nodes.get("", this.#nodeName));
     const node = { nodeName: this.#nodeName, ...(zone !== undefined && { zone }) };
-    const slices = [...this.#slices.byIndex("service", name), ...(this.#pods === undefined ? [] : loopbackSlices(service, this.#pods.list(service.metadata.namespace)))];
+    const slices = [
+      ...this.#slices.byIndex("service", name),
+      ...(this.#pods === undefined ? [] : loopbackSlices(service, this.#pods.list(service.metadata.namespace))),
+    ];
     return planService(service, slices, node);
   }
 
   /** The ranges that Services' addresses come from. */
   serviceCidrs(): string[] {
-    return this.#serviceCidrs.list().flatMap((serviceCidr) => (serviceCidr.metadata.deletionTimestamp === undefined ? [...(serviceCidr.spec?.cidrs ?? [])] : []));
+    return this.#serviceCidrs
+      .list()
+      .flatMap((serviceCidr) => (serviceCidr.metadata.deletionTimestamp === undefined ? [...(serviceCidr.spec?.cidrs ?? [])] : []));
   }
 
   close(): void {

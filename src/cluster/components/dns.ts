@@ -27,7 +27,13 @@ export async function startDns({ environment, options, transportFor }: Component
   const listen = isForContainers
     ? { address: gatewayAddress(options.podCidrs[0]!).address, port: 53 }
     : { address: serviceLoopbackAddress(clusterAddress, instanceId(options.dataDir)) ?? "127.0.0.1", port: 8053 };
-  await ensureRole(new Client({ transport: transportFor({ username: "coracle", groups: ["system:masters", "system:authenticated"] }), clock: environment.clock, userAgent: "coracle" }));
+  await ensureRole(
+    new Client({
+      transport: transportFor({ username: "coracle", groups: ["system:masters", "system:authenticated"] }),
+      clock: environment.clock,
+      userAgent: "coracle",
+    }),
+  );
   const dns = createDns({
     transport: transportFor({ username: user, groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"] }),
     clock: environment.clock,

@@ -26,10 +26,16 @@ export async function startNetwork({ environment, options }: ComponentContext): 
       clusterCidrs: options.podCidrs,
       serviceCidrs: options.serviceCidrs,
     });
-    await writeCniConfig(cniConfDirectory(options.dataDir), cniConfig({ instanceId: id, podCidrs: options.podCidrs, addressDirectory: join(options.dataDir, "cni", "addresses") }));
+    await writeCniConfig(
+      cniConfDirectory(options.dataDir),
+      cniConfig({ instanceId: id, podCidrs: options.podCidrs, addressDirectory: join(options.dataDir, "cni", "addresses") }),
+    );
     return borrowed;
   } catch (error) {
     await borrowed[Symbol.asyncDispose]();
-    throw new Error(`could not set up the pod network (${error instanceof Error ? error.message : String(error)}): run as root with nftables and iproute2, or use --runtime process`, { cause: error });
+    throw new Error(
+      `could not set up the pod network (${error instanceof Error ? error.message : String(error)}): run as root with nftables and iproute2, or use --runtime process`,
+      { cause: error },
+    );
   }
 }

@@ -21,7 +21,9 @@ export function createForwarderDataplane(options: { clock: Clock; random: Random
 
   const put = async (name: string, plan: ServicePlan | undefined) => {
     firstBindablePort ??= await readFirstBindablePort();
-    const wanted = new Map((plan === undefined ? [] : listenPlan(plan, { instanceId: options.instanceId, firstBindablePort })).map((listen) => [placeKey(listen), listen]));
+    const wanted = new Map(
+      (plan === undefined ? [] : listenPlan(plan, { instanceId: options.instanceId, firstBindablePort })).map((listen) => [placeKey(listen), listen]),
+    );
     for (const key of placesOf.get(name) ?? []) {
       if (wanted.has(key)) continue;
       await open.get(key)?.close();

@@ -15,7 +15,14 @@ export function loopbackSlices(service: DeepReadonly<Service>, pods: readonly De
     const address = pod.status?.podIP ?? "";
     if (!address.startsWith("127.") || selector.some(([key, value]) => labels[key] !== value)) return [];
     if (pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed") return [];
-    return [{ metadata: {}, addressType: "IPv4", endpoints: [endpointOf(service, pod, address)], ports: (service.spec?.ports ?? []).map((port) => portOf(port, pod)) }];
+    return [
+      {
+        metadata: {},
+        addressType: "IPv4",
+        endpoints: [endpointOf(service, pod, address)],
+        ports: (service.spec?.ports ?? []).map((port) => portOf(port, pod)),
+      },
+    ];
   });
 }
 
@@ -23,7 +30,11 @@ function endpointOf(service: DeepReadonly<Service>, pod: DeepReadonly<Pod>, addr
   const isReady = pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
   const terminating = pod.metadata.deletionTimestamp !== undefined;
   const ready = service.spec?.publishNotReadyAddresses === true || (isReady && !terminating);
-  return { addresses: [address], conditions: { ready, serving: isReady, terminating }, ...(pod.spec?.nodeName !== undefined && { nodeName: pod.spec.nodeName }) };
+  return {
+    addresses: [address],
+    conditions: { ready, serving: isReady, terminating },
+    ...(pod.spec?.nodeName !== undefined && { nodeName: pod.spec.nodeName }),
+  };
 }
 
 /** A named target port is that of the pod's container port of the name; without one the pod has none for this Service port. */

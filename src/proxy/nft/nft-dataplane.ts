@@ -18,7 +18,8 @@ export function createNftDataplane(options: NftDataplaneOptions): Dataplane {
   const put = (name: string, plan: ServicePlan | undefined) => {
     for (const [family, ledger] of families) {
       ledger.put(name, plan === undefined ? [] : ruleUnits(plan, family));
-      for (const [claim, owner] of ledger.conflictsOf(name)) options.log.warn("Another Service has this address and port already", { service: name, claim, owner });
+      for (const [claim, owner] of ledger.conflictsOf(name))
+        options.log.warn("Another Service has this address and port already", { service: name, claim, owner });
     }
   };
   return {

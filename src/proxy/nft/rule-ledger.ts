@@ -137,7 +137,8 @@ class Transaction {
     const present = new Set(before.map(({ name }) => name));
     for (const { name } of before) if (!wanted.has(name)) this.#goneSets.push(name);
     for (const { name, timeoutSeconds } of after)
-      if (!present.has(name)) this.#newSets.push(`add set ${this.#where} ${name} { type ${this.#address}; flags dynamic, timeout; timeout ${timeoutSeconds}s; }`);
+      if (!present.has(name))
+        this.#newSets.push(`add set ${this.#where} ${name} { type ${this.#address}; flags dynamic, timeout; timeout ${timeoutSeconds}s; }`);
   }
 
   #replaceChains(before: readonly Chain[], after: readonly Chain[]): void {

@@ -99,7 +99,9 @@ function ownChains(frontend: Frontend, id: string): Led {
   const inside = `inside-${id}`;
   const rules = [
     ...(sourceRanges === undefined ? [] : [sourceRanges.length === 0 ? "drop" : `${ip} saddr != { ${sourceRanges.join(", ")} } drop`]),
-    ...(insideBackends === undefined || insideBackends.length === 0 ? [] : [`${ip} saddr @pods goto ${inside}`, "fib saddr type local jump mark-masquerade", `fib saddr type local goto ${inside}`]),
+    ...(insideBackends === undefined || insideBackends.length === 0
+      ? []
+      : [`${ip} saddr @pods goto ${inside}`, "fib saddr type local jump mark-masquerade", `fib saddr type local goto ${inside}`]),
     ...(frontend.masquerade === "always" ? ["jump mark-masquerade"] : []),
     ...spread(backends),
   ];
@@ -132,7 +134,10 @@ function stickiness(frontend: Frontend, backends: readonly Backend[], { id, seco
     sets: backends.map((backend) => ({ name: `clients-${nameOf(backend)}`, timeoutSeconds: seconds })),
     chains: backends.map((backend) => ({
       name: `backend-${nameOf(backend)}`,
-      rules: [`update @clients-${nameOf(backend)} { ${ip} saddr timeout ${seconds}s }`, `meta l4proto ${protocol} dnat ${ip} to ${destination(backend, family)}`],
+      rules: [
+        `update @clients-${nameOf(backend)} { ${ip} saddr timeout ${seconds}s }`,
+        `meta l4proto ${protocol} dnat ${ip} to ${destination(backend, family)}`,
+      ],
     })),
     rulesFor: (targets: readonly Backend[]) => {
       if (targets.length === 0) return [];
