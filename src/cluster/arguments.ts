@@ -20,8 +20,11 @@ export type OptionTable = Readonly<Record<string, "value" | "boolean">>;
 
 const components = new Set(["apiserver", "controllers", "scheduler", "kubelet", "proxy", "dns"]);
 
-/** Reads the words behind the command's name. Throws UsageError. */
-export function parseArguments(words: readonly string[], table: OptionTable): Arguments {
+/**
+ * Reads the words behind the command's name. Throws UsageError. With `component`, options that are not ours are that component's flags
+ * (`coracle scheduler --leader-elect=false`).
+ */
+export function parseArguments(words: readonly string[], table: OptionTable, component?: string): Arguments {
   const [command = "", ...rest] = words;
   const operands: string[] = [];
   const options = new Map<string, string>();
@@ -37,13 +40,11 @@ export function parseArguments(words: readonly string[], table: OptionTable): Ar
       continue;
     }
     const option = splitOption(word);
-    const dot = option.name.indexOf(".");
-    const component = dot > 0 ? option.name.slice(0, dot) : "";
-    if (components.has(component)) {
-      const ofComponent = flags.get(component) ?? new Map<string, string[]>();
-      const name = option.name.slice(dot + 1);
-      ofComponent.set(name, [...(ofComponent.get(name) ?? []), option.value ?? "true"]);
-      flags.set(component, ofComponent);
+    const flag = flagOf(option.name, table, component);
+    if (flag !== undefined) {
+      const ofComponent = flags.get(flag.component) ?? new Map<string, string[]>();
+      ofComponent.set(flag.name, [...(ofComponent.get(flag.name) ?? []), option.value ?? "true"]);
+      flags.set(flag.component, ofComponent);
       continue;
     }
     const kind = Object.hasOwn(table, option.name) ? table[option.name] : undefined;
@@ -56,6 +57,13 @@ export function parseArguments(words: readonly string[], table: OptionTable): Ar
     }
   }
   return { command, operands, options, flags };
+}
+
+/** The component and flag that an option names; undefined for options of ours. */
+function flagOf(option: string, table: OptionTable, own: string | undefined): { component: string; name: string } | undefined {
+  const dot = option.indexOf(".");
+  if (dot > 0 && components.has(option.slice(0, dot))) return { component: option.slice(0, dot), name: option.slice(dot + 1) };
+  return own === undefined || Object.hasOwn(table, option) ? undefined : { component: own, name: option };
 }
 
 function splitOption(word: string): { name: string; value: string | undefined } {

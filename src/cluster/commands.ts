@@ -7,12 +7,38 @@ export interface Command {
   run(words: readonly string[]): Promise<void>;
 }
 
+/** Commands that run one component, and what that is called in `--components` and in `--COMPONENT.FLAG`. */
+const componentCommands = {
+  apiserver: { component: "apiserver", summary: "the API server alone" },
+  "controller-manager": { component: "controllers", summary: "the controllers alone" },
+  scheduler: { component: "scheduler", summary: "the scheduler alone" },
+  kubelet: { component: "kubelet", summary: "a node alone (with its pod network)" },
+  proxy: { component: "proxy", summary: "the Service proxy alone" },
+  dns: { component: "dns", summary: "the cluster DNS alone" },
+} as const;
+
 export const commands: Readonly<Record<string, Command>> = {
+  ...Object.fromEntries(Object.entries(componentCommands).map(([name, { component, summary }]) => [name, { summary, run: (words: readonly string[]) => runOne(component, words) }])),
   up: {
     summary: "everything in one process",
     async run(words) {
       const [{ parseArguments }, { readUpOptions, upOptionTable }, { runUp }] = await Promise.all([import("./arguments.ts"), import("./up-options.ts"), import("./up.ts")]);
       await runUp(readUpOptions(parseArguments(words, upOptionTable)));
+    },
+  },
+  down: {
+    summary: "stops the process that runs on the data directory",
+    async run(words) {
+      const { runDown } = await import("./down.ts");
+      await runDown(words);
+    },
+  },
+  kubeconfig: {
+    summary: "prints the path of the admin's kubeconfig",
+    async run(words) {
+      const [{ parseArguments }, { defaultDataDir }, { join }] = await Promise.all([import("./arguments.ts"), import("./up-options.ts"), import("node:path")]);
+      const { options } = parseArguments(words, { "data-dir": "value" });
+      process.stdout.write(`${join(options.get("data-dir") ?? defaultDataDir(), "kubeconfig")}\n`);
     },
   },
   version: {
@@ -30,3 +56,16 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
 };
+
+async function runOne(component: (typeof componentCommands)[keyof typeof componentCommands]["component"], words: readonly string[]): Promise<void> {
+  const [{ parseArguments }, { readUpOptions, upOptionTable }] = await Promise.all([import("./arguments.ts"), import("./up-options.ts")]);
+  const parsed = parseArguments(words, { ...upOptionTable, server: "value" }, component);
+  const options = readUpOptions(parsed);
+  if (component === "apiserver") {
+    const { runUp } = await import("./up.ts");
+    await runUp({ ...options, components: new Set(["apiserver"]) });
+    return;
+  }
+  const { runComponent } = await import("./run-component.ts");
+  await runComponent({ ...options, components: new Set(component === "kubelet" ? ["network", "kubelet"] : [component]) }, parsed.options.get("server"));
+}

@@ -1,9 +1,11 @@
 /** `coracle up`: every component in one process, in the foreground, until a signal. */
 import { mkdir } from "node:fs/promises";
+import { loopbackConnection } from "./api-connection.ts";
 import { Certificates } from "./certificates.ts";
 import { startApiServer } from "./components/apiserver.ts";
 import { startComponents } from "./components/start-components.ts";
 import { realEnvironment } from "./environment.ts";
+import { writeProcessId } from "./process-id.ts";
 import { waitForSignal } from "./signals.ts";
 import type { UpOptions } from "./up-options.ts";
 
@@ -14,7 +16,9 @@ export async function runUp(options: UpOptions): Promise<void> {
   const certificates = new Certificates(options.dataDir, environment.clock);
   const signal = waitForSignal();
   await using apiServer = await startApiServer(environment, options, certificates);
-  await using _components = await startComponents({ environment, options, certificates, apiServer });
+  await using api = loopbackConnection(apiServer.url, apiServer.server.handle);
+  await using _components = await startComponents({ environment, options, certificates, api });
+  await writeProcessId(options.dataDir);
   announce(apiServer.kubeconfigPath);
   await signal;
   environment.log.info("Stopping");

@@ -1,16 +1,15 @@
-/** Starts the components beside the API server that `--components` names. Each reaches it through a loopback transport of its own. */
+/** Starts the components beside the API server that `--components` names. Each reaches it under an identity of its own. */
 import type { UserInfo, Transport } from "../../apimachinery/request.ts";
-import { loopbackTransport } from "../../client/index.ts";
+import type { ApiConnection } from "../api-connection.ts";
 import type { Certificates } from "../certificates.ts";
 import type { Environment } from "../environment.ts";
 import type { UpOptions, ComponentName } from "../up-options.ts";
-import type { RunningApiServer } from "./apiserver.ts";
 
 export interface ComponentContext {
   readonly environment: Environment;
   readonly options: UpOptions;
   readonly certificates: Certificates;
-  readonly apiServer: RunningApiServer;
+  readonly api: ApiConnection;
   /** A transport into the API server with an identity of its own. */
   transportFor(user: UserInfo): Transport;
 }
@@ -31,7 +30,7 @@ const order: readonly ComponentName[] = ["network", "controllers", "scheduler", 
 
 export async function startComponents(context: Omit<ComponentContext, "transportFor">): Promise<AsyncDisposable> {
   const running = new AsyncDisposableStack();
-  const full: ComponentContext = { ...context, transportFor: (user) => loopbackTransport(context.apiServer.server.handle, user) };
+  const full: ComponentContext = { ...context, transportFor: (user) => context.api.transportFor(user) };
   try {
     for (const name of order) {
       const load = starters[name];

@@ -1,0 +1,58 @@
+/** `coracle controller-manager`, `scheduler`, `kubelet`, `proxy`, `dns`: one component as its own process, over TLS. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { backoffMs } from "../base/backoff.ts";
+import { sleep } from "../base/clock.ts";
+import { parseKubeconfig } from "../client/index.ts";
+import { tlsConnection } from "./api-connection.ts";
+import type { ApiConnection } from "./api-connection.ts";
+import { Certificates } from "./certificates.ts";
+import { startComponents } from "./components/start-components.ts";
+import { realEnvironment } from "./environment.ts";
+import type { Environment } from "./environment.ts";
+import { waitForSignal } from "./signals.ts";
+import type { UpOptions } from "./up-options.ts";
+
+/** Waits for the API server, runs the components that `options` names, and stops at a signal. */
+export async function runComponent(options: UpOptions, server: string | undefined): Promise<void> {
+  const environment = realEnvironment(options.isVerbose);
+  const certificates = new Certificates(options.dataDir, environment.clock);
+  const signal = waitForSignal();
+  const url = server ?? (await serverOf(options.dataDir));
+  await using api = tlsConnection(url, certificates, environment);
+  await waitUntilReady(api, environment);
+  await using _components = await startComponents({ environment, options, certificates, api });
+  process.stdout.write(`Running ${[...options.components].join(", ")} against ${url}.\n`);
+  await signal;
+  environment.log.info("Stopping");
+}
+
+/** The server that the data directory's kubeconfig names. */
+async function serverOf(dataDir: string): Promise<string> {
+  const path = join(dataDir, "kubeconfig");
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    throw new Error(`cannot read ${path} (${(error as Error).message}): start \`coracle apiserver --data-dir ${dataDir}\` first, or name the server with --server`, { cause: error });
+  }
+  const server = parseKubeconfig(text).clusters[0]?.cluster.server;
+  if (server === undefined) throw new Error(`${path} names no server`);
+  return server;
+}
+
+/** Asks /readyz until it answers 200. */
+async function waitUntilReady(api: ApiConnection, environment: Environment): Promise<void> {
+  const transport = api.transportFor({ username: "system:kube-controller-manager", groups: [] });
+  const never = new AbortController().signal;
+  for (let failures = 1; ; failures++) {
+    try {
+      const response = await transport({ method: "GET", path: "/readyz", query: "", headers: {}, body: new Uint8Array(), signal: never });
+      if (response.body.kind === "stream") await response.body.chunks[Symbol.asyncIterator]().return?.();
+      if (response.status === 200) return;
+    } catch (error) {
+      if (failures === 1) environment.log.info("Waiting for the API server", { url: api.url, error });
+    }
+    await sleep(environment.clock, backoffMs({ baseMs: 100, maxMs: 3000 }, failures));
+  }
+}
