@@ -2,24 +2,24 @@
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { TaskGroup } from "../../base/task-group.ts";
-import { isAlreadyExists } from "../../apimachinery/status.ts";
-import { Client, resources } from "../../client/index.ts";
+import type { PolicyRule } from "../../api/rbac-v1/types.ts";
 import { createDns, readResolvConf } from "../../dns/index.ts";
 import { gatewayAddress } from "../../network/index.ts";
 import { serviceLoopbackAddress } from "../../proxy/index.ts";
+import { ensureComponentRole } from "../component-role.ts";
 import { instanceId } from "../instance-id.ts";
 import { borrowPrograms } from "../shared-programs.ts";
 import { chooseDataPlane } from "./data-plane.ts";
 import type { ComponentContext } from "./start-components.ts";
 
 const user = "system:serviceaccount:kube-system:coracle-dns";
-const roleName = "system:coracle-dns";
 
 /**
  * For containers it listens on the bridge and is published as `kube-system/kube-dns`; for pods that are processes, on the loopback
  * address of the Service's ClusterIP at port 8053.
  */
-export async function startDns({ environment, options, transportFor }: ComponentContext): Promise<AsyncDisposable> {
+export async function startDns(context: ComponentContext): Promise<AsyncDisposable> {
+  const { environment, options, transportFor } = context;
   const log = environment.log.with({ component: "dns" });
   await using borrowed = borrowPrograms(environment);
   const isForContainers = (await chooseDataPlane(options, borrowed.programs)) === "nft";
@@ -27,13 +27,7 @@ export async function startDns({ environment, options, transportFor }: Component
   const listen = isForContainers
     ? { address: gatewayAddress(options.podCidrs[0]!).address, port: 53 }
     : { address: serviceLoopbackAddress(clusterAddress, instanceId(options.dataDir)) ?? "127.0.0.1", port: 8053 };
-  await ensureRole(
-    new Client({
-      transport: transportFor({ username: "coracle", groups: ["system:masters", "system:authenticated"] }),
-      clock: environment.clock,
-      userAgent: "coracle",
-    }),
-  );
+  await ensureComponentRole(context, { name: "system:coracle-dns", user, rules: dnsRules() });
   const dns = createDns({
     transport: transportFor({ username: user, groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"] }),
     clock: environment.clock,
@@ -56,33 +50,13 @@ export function dnsClusterAddress(serviceCidr: string): string {
 }
 
 /** What the server may do: read Services, and make its own. */
-async function ensureRole(client: Client): Promise<void> {
-  const unlessThere = (error: unknown) => {
-    if (!isAlreadyExists(error)) throw error;
-  };
-  const metadata = { name: roleName };
+function dnsRules(): PolicyRule[] {
   const read = ["get", "list", "watch"];
-  await client
-    .create(resources.clusterRoles, {
-      kind: "ClusterRole",
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      metadata,
-      rules: [
-        { apiGroups: [""], resources: ["services", "namespaces"], verbs: read },
-        { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: read },
-        { apiGroups: [""], resources: ["services"], verbs: ["create"] },
-        { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["create"] },
-        { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], resourceNames: ["kube-dns-coracle"], verbs: ["update"] },
-      ],
-    })
-    .catch(unlessThere);
-  await client
-    .create(resources.clusterRoleBindings, {
-      kind: "ClusterRoleBinding",
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      metadata,
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: roleName },
-      subjects: [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: user }],
-    })
-    .catch(unlessThere);
+  return [
+    { apiGroups: [""], resources: ["services", "namespaces"], verbs: read },
+    { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: read },
+    { apiGroups: [""], resources: ["services"], verbs: ["create"] },
+    { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["create"] },
+    { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], resourceNames: ["kube-dns-coracle"], verbs: ["update"] },
+  ];
 }
