@@ -3,6 +3,7 @@ import { deploymentController } from "./deployment/controller.ts";
 import { endpointSliceController } from "./endpointslice/controller.ts";
 import { endpointsController } from "./endpoints/controller.ts";
 import { garbageCollectorController } from "./garbage-collector/controller.ts";
+import { jobController } from "./job/controller.ts";
 import { namespaceController } from "./namespace/controller.ts";
 import { nodeLifecycleController } from "./node-lifecycle/controller.ts";
 import { podGarbageCollector } from "./pod-gc/controller.ts";
@@ -28,6 +29,7 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     on("namespace-controller", ["namespace"], () => namespaceController(workers("namespace", 10))),
     on("serviceaccount-controller", ["serviceaccount"], () => serviceAccountController),
     on("garbage-collector-controller", ["garbagecollector"], () => garbageCollectorController(workers("gc", 20))),
+    on("job-controller", ["job"], () => jobController(workers("job", 5))),
     on("deployment-controller", ["deployment"], () => deploymentController(workers("deployment", 5))),
     on("replicaset-controller", ["replicaset"], () => replicaSetController(workers("replicaset", 5))),
     on("node-lifecycle-controller", ["nodelifecycle"], () => nodeLifecycleController(nodeSettings(flags))),
