@@ -14,6 +14,7 @@ export function ruleContext(context: RequestContext, namespace: string, subresou
     isDryRun,
     settings: server.settings,
     isEnabled: (gate) => server.isEnabled(gate),
+    warn: (text) => context.warnings.add(text),
     newUid: () => newUid(server.random),
     find: (resource, inNamespace, name) => findObject(context.server, resource, inNamespace, name),
     findAll: (resource, inNamespace) => findObjects(context.server, resource, inNamespace),
