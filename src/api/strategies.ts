@@ -1,4 +1,6 @@
 /** Every kind's strategy, by `group/version/Kind` of all versions that share it. */
+import { admissionregistrationV1Strategies } from "./admissionregistration-v1/index.ts";
+import { apiregistrationV1Strategies } from "./apiregistration-v1/index.ts";
 import { appsV1Strategies } from "./apps-v1/index.ts";
 import { autoscalingV1Strategies } from "./autoscaling-v1/index.ts";
 import { autoscalingV2Strategies } from "./autoscaling-v2/index.ts";
@@ -18,6 +20,8 @@ import { storageV1Strategies } from "./storage-v1/index.ts";
 import type { KindStrategy } from "./strategy.ts";
 
 const all: readonly KindStrategy[] = [
+  ...admissionregistrationV1Strategies,
+  ...apiregistrationV1Strategies,
   ...appsV1Strategies,
   ...autoscalingV1Strategies,
   ...autoscalingV2Strategies,

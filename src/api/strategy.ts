@@ -31,6 +31,23 @@ export interface RuleContext {
   warn?(text: string): void;
   /** The server's own settings that rules depend on. */
   readonly settings: RuleSettings;
+  /** Compiles a CEL expression of an admission policy or webhook; the texts of its faults, none when it is fine. Absent: nothing is compiled. */
+  checkExpression?(check: ExpressionCheck): string[];
+}
+
+/** A CEL expression with what it may use and what it must give. */
+export interface ExpressionCheck {
+  readonly expression: string;
+  /** Whether `params` is there. */
+  readonly hasParams: boolean;
+  /** Whether `authorizer` is there. */
+  readonly hasAuthorizer: boolean;
+  /** Whether `Object` and `JSONPatch` are there, as in mutations. */
+  readonly hasPatchTypes?: boolean;
+  /** Variables of the policy that stand before the expression. */
+  readonly variables: readonly { readonly name: string; readonly expression: string }[];
+  /** CEL types that the result may have, as texts name them; none: any. */
+  readonly returns: readonly string[];
 }
 
 export interface RuleSettings {
