@@ -15,10 +15,9 @@ import { authorization } from "./stages/authorization.ts";
 import { compression } from "./stages/compression.ts";
 import { deadline } from "./stages/deadline.ts";
 import { flowControl } from "./stages/flow-control.ts";
-import { requestWarnings } from "./stages/request-warnings.ts";
 import { impersonation } from "./stages/impersonation.ts";
 
-const stages: readonly Stage[] = [compression, answerHead, requestWarnings, deadline, authentication, impersonation, flowControl, authorization];
+const stages: readonly Stage[] = [compression, answerHead, deadline, authentication, impersonation, flowControl, authorization];
 
 export type Endpoint = (context: RequestContext) => Promise<ApiResponse>;
 

@@ -16,6 +16,7 @@ import { clientCertificates } from "./authn/client-certificates.ts";
 import { TokenSigner, serviceAccountTokens } from "./authn/service-account-tokens.ts";
 import { authorizersInOrder, mastersAuthorizer } from "./authz/authorizer.ts";
 import { nodeAuthorizer } from "./authz/node-authorizer.ts";
+import { NodeGraph } from "./authz/node-graph.ts";
 import { RbacAuthorizer } from "./authz/rbac.ts";
 import { bootstrapSteps } from "./bootstrap/steps.ts";
 import { Cacher } from "./cache/cacher.ts";
@@ -100,6 +101,7 @@ function buildState(options: ApiServerOptions, tasks: TaskGroup, finishedHooks: 
     clusterRoles: cacheOf(rbacGroup, "clusterroles"),
     clusterRoleBindings: cacheOf(rbacGroup, "clusterrolebindings"),
   });
+  const graph = new NodeGraph({ pods: cacheOf("", "pods"), persistentVolumes: cacheOf("", "persistentvolumes") });
   const tokens = new TokenSigner({ signingKey: options.serviceAccountKey, issuer: settings.serviceAccountIssuer, audiences: settings.apiAudiences }, clock, random);
   const gates = options.gates ?? {};
   const state: ServerState & { isShuttingDown: boolean } = {
@@ -120,7 +122,7 @@ function buildState(options: ApiServerOptions, tasks: TaskGroup, finishedHooks: 
       serviceAccountTokens(tokens, clock, (resource, namespace, name) => findObject(state, resource, namespace, name)),
       ...(options.extraAuthenticators ?? []),
     ]),
-    authorizer: authorizersInOrder([mastersAuthorizer, nodeAuthorizer((resource, namespace, name) => findObject(state, resource, namespace, name), cacheOf), rbac]),
+    authorizer: authorizersInOrder([mastersAuthorizer, nodeAuthorizer(graph, (resource, namespace, name) => findObject(state, resource, namespace, name)), rbac]),
     ruleSource: rbac,
     admission: new AdmissionChain(admissionPlugins(options.admission)),
     allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), addresses: () => cacheOf("networking.k8s.io", "ipaddresses"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),

@@ -39,9 +39,10 @@ export interface Authorizer {
   authorize(attributes: AuthorizationAttributes): Decision | Promise<Decision>;
 }
 
+export const allowed: Decision = { verdict: "allow", reason: "" };
 export const noOpinion: Decision = { verdict: "no-opinion", reason: "" };
 
-/** Asks each in turn until one allows or denies. Reasons of those without opinion are kept, one a line. */
+/** Asks each in turn until one allows or denies. Reasons of those without opinion are kept, one a line, each with the authorizer's name. */
 export function authorizersInOrder(authorizers: readonly Authorizer[]): Authorizer {
   return {
     name: "union",
@@ -52,7 +53,7 @@ export function authorizersInOrder(authorizers: readonly Authorizer[]): Authoriz
         const decision = await authorizer.authorize(attributes);
         if (decision.evaluationError !== undefined) errors.push(decision.evaluationError);
         if (decision.verdict !== "no-opinion") return decision;
-        if (decision.reason !== "") reasons.push(decision.reason);
+        if (decision.reason !== "") reasons.push(`${authorizer.name}: ${decision.reason}`);
       }
       return { verdict: "no-opinion", reason: reasons.join("\n"), ...(errors.length > 0 && { evaluationError: errors.join("\n") }) };
     },

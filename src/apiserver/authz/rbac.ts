@@ -1,10 +1,12 @@
 /**
  * Role-based access control (documentation page "Using RBAC Authorization"). Rules are read from the server's caches; bindings are indexed by
- * subject and the index is remade when a binding changes.
+ * subject.
  */
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject } from "../../api/rbac-v1/types.ts";
 import type { UserInfo } from "../../apimachinery/request.ts";
+import { follow } from "../cache/follow.ts";
 import type { ResourceCache } from "../cache/resource-cache.ts";
+import type { StoredObject } from "../cache/stored-object.ts";
 import type { AuthorizationAttributes, Authorizer, Decision } from "./authorizer.ts";
 
 export interface RbacCaches {
@@ -15,7 +17,7 @@ export interface RbacCaches {
 }
 
 export class RbacAuthorizer implements Authorizer {
-  readonly name = "RBAC";
+  readonly name = "rbac";
   readonly #caches: RbacCaches;
   readonly #clusterIndex: SubjectIndex<ClusterRoleBinding>;
   readonly #namespacedIndex: SubjectIndex<RoleBinding>;
@@ -42,7 +44,6 @@ export class RbacAuthorizer implements Authorizer {
     }
     if (namespace === "") return;
     for (const { binding, subject } of this.#namespacedIndex.find(user, namespace)) {
-      if (binding.metadata.namespace !== namespace) continue;
       for (const rule of this.#rulesOf(binding.roleRef, namespace, missing)) yield { rule, source: describe("RoleBinding", `${binding.metadata.name}/${namespace}`, binding.roleRef, subject) };
     }
   }
@@ -65,35 +66,62 @@ interface FoundBinding<B> {
   readonly subject: Subject;
 }
 
-/** Bindings by the names of their subjects. */
+/** Bindings by namespace and the names of their subjects, in the order of their names. */
 class SubjectIndex<B extends RoleBinding | ClusterRoleBinding> {
   readonly #cache: ResourceCache;
-  #index: Map<string, FoundBinding<B>[]> | undefined;
+  readonly #index = new Map<string, FoundBinding<B>[]>();
+  readonly #catchUp: () => void;
 
   constructor(cache: ResourceCache) {
     this.#cache = cache;
-    cache.listen(() => {
-      this.#index = undefined;
+    this.#catchUp = follow(cache, {
+      reset: (objects) => {
+        this.#index.clear();
+        for (const stored of objects) this.#add(stored);
+      },
+      apply: ({ type, previous, object }) => {
+        if (previous !== undefined) this.#remove(previous);
+        if (type !== "DELETED") this.#add(object);
+      },
     });
   }
 
-  *find(user: UserInfo, _namespace: string): Generator<FoundBinding<B>> {
-    const index = (this.#index ??= this.#build());
-    yield* index.get(`User ${user.username}`) ?? [];
-    for (const group of user.groups) yield* index.get(`Group ${group}`) ?? [];
+  /** Bindings of the user and its groups; `namespace` is `""` for those of the whole cluster. */
+  *find(user: UserInfo, namespace: string): Generator<FoundBinding<B>> {
+    this.#catchUp();
+    yield* this.#index.get(`${namespace} User ${user.username}`) ?? [];
+    for (const group of user.groups) yield* this.#index.get(`${namespace} Group ${group}`) ?? [];
   }
 
-  #build(): Map<string, FoundBinding<B>[]> {
-    const index = new Map<string, FoundBinding<B>[]>();
-    for (const [, stored] of this.#cache.state.entries()) {
-      const binding = this.#cache.parse(stored) as unknown as B;
-      for (const subject of binding.subjects ?? []) {
-        const key = subject.kind === "ServiceAccount" ? `User system:serviceaccount:${subject.namespace || binding.metadata.namespace || ""}:${subject.name}` : `${subject.kind} ${subject.name}`;
-        index.set(key, [...(index.get(key) ?? []), { binding, subject }]);
-      }
+  #add(stored: StoredObject): void {
+    const binding = this.#cache.parse(stored) as unknown as B;
+    for (const subject of binding.subjects ?? []) {
+      const key = subjectKey(binding, subject);
+      const found = this.#index.get(key);
+      if (found === undefined) this.#index.set(key, [{ binding, subject }]);
+      else insertByName(found, { binding, subject });
     }
-    return index;
   }
+
+  #remove(stored: StoredObject): void {
+    const binding = this.#cache.parse(stored) as unknown as B;
+    for (const subject of binding.subjects ?? []) {
+      const key = subjectKey(binding, subject);
+      const rest = (this.#index.get(key) ?? []).filter((found) => found.binding.metadata.name !== binding.metadata.name);
+      if (rest.length === 0) this.#index.delete(key);
+      else this.#index.set(key, rest);
+    }
+  }
+}
+
+function subjectKey({ metadata }: RoleBinding | ClusterRoleBinding, subject: Subject): string {
+  const namespace = metadata.namespace ?? "";
+  return subject.kind === "ServiceAccount" ? `${namespace} User system:serviceaccount:${subject.namespace || namespace}:${subject.name}` : `${namespace} ${subject.kind} ${subject.name}`;
+}
+
+function insertByName<B extends RoleBinding | ClusterRoleBinding>(list: FoundBinding<B>[], added: FoundBinding<B>): void {
+  const index = list.findIndex(({ binding }) => binding.metadata.name! > added.binding.metadata.name!);
+  list.splice(index < 0 ? list.length : index, 0, added);
 }
 
 function describe(kind: string, name: string, reference: RoleRef, subject: Subject): string {

@@ -36,6 +36,7 @@ export class ResourceCache {
   /** The map at `windowStart`: what exact reads between it and the first event see. */
   #baseState = SortedMap.empty<StoredObject>();
   readonly #listeners = new Set<EventListener>();
+  #loadCount = 0;
 
   constructor(prefix: string, options: { pool: ParsedPool; windowLimit: number }) {
     this.prefix = prefix;
@@ -45,6 +46,11 @@ export class ResourceCache {
 
   get state(): SortedMap<StoredObject> {
     return this.#state;
+  }
+
+  /** How often the content was set as a whole, without events. */
+  get loadCount(): number {
+    return this.#loadCount;
   }
 
   get(key: string): StoredObject | undefined {
@@ -63,6 +69,7 @@ export class ResourceCache {
     this.#baseState = state;
     this.#window = [];
     this.#windowStart = revision;
+    this.#loadCount++;
   }
 
   /** Applies one event of the store; `bytes` is undefined for a deletion. */

@@ -4,7 +4,7 @@ import type { Binding, Pod, PodCondition } from "../../api/core-v1/types.ts";
 import { typeRegistry } from "../../api/registry.ts";
 import { deepCopy } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { StatusError, conflictError, notFoundError } from "../../apimachinery/status.ts";
+import { StatusError, badRequestError, conflictError, notFoundError } from "../../apimachinery/status.ts";
 import { formatTime } from "../../apimachinery/time.ts";
 import { parseWriteOptions } from "../registry/options.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
@@ -24,6 +24,7 @@ export async function handleBinding(context: RequestContext, definition: Resourc
   const pods = definition.resource === "pods" ? definition : context.server.resources.find("", "v1", "pods")!;
   const admitted = { context, operation: "CREATE", definition: pods, subresource: "binding", namespace: context.info.namespace, name, object: binding as unknown as KubeObject, oldObject: undefined, isDryRun: options.isDryRun } as const;
   await context.server.admission.mutate(admitted);
+  if (context.info.subresource === "binding" && (binding.metadata.name ?? "") !== "" && binding.metadata.name !== name) throw badRequestError("name in URL does not match name in Binding object");
   checkTarget(binding);
   await context.server.admission.validate(admitted);
   await updateObject({

@@ -1,4 +1,7 @@
 /** POST to a collection. */
+import { canonicalize } from "../../apimachinery/encode/canonical.ts";
+import type { JsonObject } from "../../apimachinery/json.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import type { ApiResponse } from "../../apimachinery/request.ts";
 import { createObject } from "../registry/create.ts";
 import type { Written } from "../registry/create.ts";
@@ -20,6 +23,12 @@ export async function handleCreate(context: RequestContext, definition: Resource
   return respondWritten(context, definition, written, { form, status: 201 });
 }
 
+/** A dry run answers what storing would have made of the object. */
+function asStored(definition: ResourceDefinition, object: KubeObject): KubeObject {
+  if (definition.storage?.isJson === true) return object;
+  return canonicalize(object as unknown as JsonObject, definition.schema, { emptiesVanish: true }) as unknown as KubeObject;
+}
+
 export function respondWritten(context: RequestContext, definition: ResourceDefinition, written: Written, options: { form: Negotiated; status: number }): ApiResponse {
-  return "stored" in written ? respondStored(context, definition, written.stored, options) : respondObject(context, definition, written.dryRun, options);
+  return "stored" in written ? respondStored(context, definition, written.stored, options) : respondObject(context, definition, asStored(definition, written.dryRun), options);
 }

@@ -103,7 +103,8 @@ function disrupted(old: PodDisruptionBudget, pod: Pod, now: string): PodDisrupti
   status.disruptionsAllowed = (status.disruptionsAllowed ?? 0) - 1;
   status.disruptedPods = { ...status.disruptedPods, [pod.metadata.name!]: now };
   if (status.disruptionsAllowed === 0) {
-    status.conditions = (status.conditions ?? []).map((condition) => (condition.type === "DisruptionAllowed" ? { ...condition, status: "False", reason: "InsufficientPods", lastTransitionTime: now } : condition));
+    const others = (status.conditions ?? []).filter((condition) => condition.type !== "DisruptionAllowed");
+    status.conditions = [...others, { type: "DisruptionAllowed", status: "False", observedGeneration: budget.metadata.generation ?? 0, lastTransitionTime: now, reason: "InsufficientPods", message: "" }];
   }
   return budget;
 }

@@ -22,7 +22,7 @@ import { updateObject } from "../registry/update.ts";
 import type { RequestContext } from "../request-context.ts";
 import { handleApply } from "./apply.ts";
 import { respondWritten } from "./create.ts";
-import { checkBodySize, unsupportedMediaType } from "./decode-body.ts";
+import { checkBodySize } from "./decode-body.ts";
 import { checkName } from "./get.ts";
 import { checkObjectName } from "./update.ts";
 import { negotiateFor, objectTransforms } from "./respond.ts";
@@ -61,7 +61,7 @@ export function patchType(context: RequestContext, definition: ResourceDefinitio
   const types: PatchType[] = ["application/json-patch+json", "application/merge-patch+json", ...(definition.isCustom ? [] : ["application/strategic-merge-patch+json" as const]), "application/apply-patch+yaml"];
   const asked = (context.request.headers["content-type"] ?? "").split(";")[0]!.trim();
   const type = types.find((known) => known === asked);
-  if (type === undefined) throw unsupportedMediaType(types);
+  if (type === undefined) throw new StatusError({ message: "415: Unsupported Media Type", reason: "UnsupportedMediaType", details: {}, code: 415 });
   return type;
 }
 

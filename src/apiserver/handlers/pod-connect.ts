@@ -65,7 +65,7 @@ function chooseContainer(pod: Pod, asked: string): string {
 
 function kubeletOf(context: RequestContext, nodeName: string): { node: string; address: string; port: number } {
   const node = findObject(context.server, "/nodes", "", nodeName) as unknown as Node | undefined;
-  if (node === undefined) throw notFoundError({ group: "", resource: "nodes" }, nodeName);
+  if (node === undefined) throw notFoundError({ group: "", resource: "pods" }, nodeName);
   const address = (node.status?.addresses ?? []).find((candidate) => candidate.type === "InternalIP")?.address;
   if (address === undefined) throw internalServerError(`no preferred addresses found; known addresses: []`);
   return { node: nodeName, address, port: node.status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 10250 };

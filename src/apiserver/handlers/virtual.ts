@@ -9,6 +9,7 @@ import { reviewAccess, reviewLocalAccess, reviewOwnAccess } from "../reviews/acc
 import { reviewOwnRules } from "../reviews/rules-review.ts";
 import { reviewSelf } from "../reviews/self-review.ts";
 import { reviewTokenObject } from "../reviews/token-review.ts";
+import { trackUpdate } from "../registry/field-tracking.ts";
 import { handleBinding } from "./binding.ts";
 import { decodeBody } from "./decode-body.ts";
 import { negotiateFor, respondObject } from "./respond.ts";
@@ -36,6 +37,7 @@ export async function handleVirtual(context: RequestContext, definition: Resourc
   const form = negotiateFor(context, []);
   const options = parseWriteOptions(context.query, "CreateOptions");
   const object = decodeBody(context, definition, options.fieldValidation);
+  trackUpdate({ context, definition, options }, object, undefined, "");
   const answer = await review(object, context);
   return respondObject(context, definition, answer, { form, status: 201 });
 }

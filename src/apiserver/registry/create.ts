@@ -37,6 +37,7 @@ const nameAttempts = 8;
 export async function createObject(request: CreateRequest): Promise<Written> {
   const { context, definition, object, options } = request;
   const metadata = object.metadata;
+  wipeSystemFields(object);
   dropDuplicateOwners(object, context.warnings, "request");
   const isGenerated = (metadata.name ?? "") === "" && (metadata.generateName ?? "") !== "";
   if (definition.isNamespaced) fillNamespace(object, request.namespace);
@@ -100,12 +101,18 @@ function fillNamespace(object: KubeObject, namespace: string): void {
   object.metadata.namespace = namespace;
 }
 
-function resetSystemFields(request: CreateRequest, rules: RuleContext): void {
-  const metadata = request.object.metadata;
-  const strategy = request.definition.strategy!;
+/** What a client sends of these does not count. */
+function wipeSystemFields({ metadata }: KubeObject): void {
+  delete metadata.uid;
+  delete metadata.creationTimestamp;
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
   delete (metadata as Record<string, unknown>)["selfLink"];
+}
+
+function resetSystemFields(request: CreateRequest, rules: RuleContext): void {
+  const metadata = request.object.metadata;
+  const strategy = request.definition.strategy!;
   delete metadata.resourceVersion;
   metadata.uid = newUid(request.context.server.random);
   metadata.creationTimestamp = formatTime(rules.nowMs);

@@ -11,7 +11,8 @@ import type { DeleteOptions } from "./delete-options.ts";
 import { relativeKey } from "./resource-definition.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { ruleContext } from "./rule-context.ts";
-import { modifiedError } from "./storage-errors.ts";
+import { modifiedError, preconditionError } from "./storage-errors.ts";
+import { errorKind } from "./update.ts";
 
 export interface DeleteRequest {
   readonly context: RequestContext;
@@ -126,9 +127,14 @@ function finalizersAfter(request: DeleteRequest, finalizers: readonly string[]):
 
 function checkPreconditions(request: DeleteRequest, old: KubeObject): void {
   const { preconditions } = request.options;
-  const { kind, group } = request.definition;
+  const { kind, group } = errorKind(request.definition);
   const resource = { resource: kind, group };
   const { uid, resourceVersion } = old.metadata;
+  if (request.definition.strategy!.delete?.holds !== undefined) {
+    // Kinds that are deleted in two steps word it as the storage does.
+    if (preconditions?.uid !== undefined && preconditions.uid !== uid) throw preconditionError(request.definition, request.name, "UID", preconditions.uid, uid ?? "");
+    if (preconditions?.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) throw preconditionError(request.definition, request.name, "ResourceVersion", preconditions.resourceVersion, resourceVersion ?? "");
+  }
   if (preconditions?.uid !== undefined && preconditions.uid !== uid) {
     throw conflictError(resource, request.name, `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`);
   }

@@ -96,7 +96,7 @@ export class ServiceAllocator {
       const range = this.#ranges.find((candidate) => candidate.family === family);
       if (wanted !== undefined && wanted !== "" && kept.has(wanted)) addresses.push(wanted);
       else if (wanted !== undefined && wanted !== "") {
-        const fault = this.#claim(range, wanted, index);
+        const fault = this.#claim(range, wanted);
         if (fault !== undefined) errors.push(fault);
         else held.push(wanted);
         addresses.push(wanted);
@@ -116,8 +116,8 @@ export class ServiceAllocator {
     }
   }
 
-  #claim(range: AddressRange | undefined, address: string, index: number): FieldError | undefined {
-    const path = FieldPath.root("spec", "clusterIPs").index(index);
+  #claim(range: AddressRange | undefined, address: string): FieldError | undefined {
+    const path = FieldPath.root("spec", "clusterIPs");
     if (range === undefined || !range.contains(address)) {
       return invalid(path, [address], `failed to allocate IP ${address}: the provided network does not match the current range`);
     }

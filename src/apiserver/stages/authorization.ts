@@ -1,6 +1,8 @@
 /** May the user do it. */
 import type { RequestContext, Stage } from "../request-context.ts";
-import type { AuthorizationAttributes } from "../authz/authorizer.ts";
+import { parseFieldSelector } from "../../apimachinery/selectors/field-selector.ts";
+import { SelectorError, parseLabelSelector } from "../../apimachinery/selectors/label-selector.ts";
+import type { AuthorizationAttributes, ResourceAttributes } from "../authz/authorizer.ts";
 import { refusal } from "../authz/refusal.ts";
 
 export const authorization: Stage = {
@@ -19,5 +21,36 @@ export const authorization: Stage = {
 export function attributesOf(context: RequestContext): AuthorizationAttributes {
   const { info, user } = context;
   if (!info.isResourceRequest) return { kind: "path", user, verb: info.verb, path: info.path };
-  return { kind: "resource", user, verb: info.verb, group: info.group, version: info.version, resource: info.resource, subresource: info.subresource, namespace: info.namespace, name: info.name };
+  return {
+    kind: "resource",
+    user,
+    verb: info.verb,
+    group: info.group,
+    version: info.version,
+    resource: info.resource,
+    subresource: info.subresource,
+    namespace: info.namespace,
+    name: info.name,
+    ...(selectingVerbs.has(info.verb) && selectorsOf(context)),
+  };
+}
+
+const selectingVerbs = new Set(["list", "watch", "deletecollection"]);
+
+/** What a request selects narrows what it needs to be allowed. Selectors that cannot be read do not, and are refused where the list is read. */
+function selectorsOf({ query }: RequestContext): Pick<ResourceAttributes, "fieldSelector" | "labelSelector"> {
+  const fields = query.get("fieldSelector") ?? "";
+  const labels = query.get("labelSelector") ?? "";
+  const fieldSelector = fields === "" ? undefined : readable(() => parseFieldSelector(fields));
+  const labelSelector = labels === "" ? undefined : readable(() => parseLabelSelector(labels));
+  return { ...(fieldSelector !== undefined && { fieldSelector }), ...(labelSelector !== undefined && { labelSelector }) };
+}
+
+function readable<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof SelectorError) return undefined;
+    throw error;
+  }
 }
