@@ -1,10 +1,10 @@
-import type { DefaultPreemptionArgs } from "../plugins/default-preemption.ts";
-import type { AffinityWeights } from "../plugins/inter-pod-affinity/score.ts";
-import type { NodeAffinityArgs } from "../plugins/node-affinity.ts";
-import type { BalancedAllocationArgs } from "../plugins/node-resources-balanced-allocation.ts";
-import type { NodeResourcesFitArgs } from "../plugins/node-resources-fit.ts";
-import type { PodTopologySpreadArgs } from "../plugins/pod-topology-spread.ts";
-import type { VolumeBindingArgs } from "../plugins/volume-binding.ts";
+import type { DefaultPreemptionArgs } from "../plugins/preemption/default-preemption.ts";
+import type { AffinityWeights } from "../plugins/pods/inter-pod-affinity/score.ts";
+import type { NodeAffinityArgs } from "../plugins/nodes/node-affinity.ts";
+import type { BalancedAllocationArgs } from "../plugins/resources/node-resources-balanced-allocation.ts";
+import type { NodeResourcesFitArgs } from "../plugins/resources/node-resources-fit.ts";
+import type { PodTopologySpreadArgs } from "../plugins/pods/pod-topology-spread.ts";
+import type { VolumeBindingArgs } from "../plugins/volumes/volume-binding.ts";
 
 /** kubescheduler.config.k8s.io/v1 KubeSchedulerConfiguration, the parts that scheduling reads. What is absent has its default. */
 export interface SchedulerConfiguration {

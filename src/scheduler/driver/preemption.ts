@@ -4,7 +4,7 @@ import { referenceTo, resources } from "../../client/index.ts";
 import type { Log } from "../../base/log.ts";
 import type { PodCondition } from "../../api/core-v1/types.ts";
 import type { Client, SeriesEventRecorder } from "../../client/index.ts";
-import type { PreemptionGate } from "../plugins/default-preemption/preemption-gate.ts";
+import type { PreemptionGate } from "../plugins/preemption/preemption-gate.ts";
 import type { SchedulingQueue } from "../queue/scheduling-queue.ts";
 import type { PodInfo } from "../state/pod-info.ts";
 import type { PodWrites } from "./pod-writes.ts";

@@ -18,7 +18,7 @@ import type { Assigned, Decision, Unschedulable } from "../framework/decision.ts
 import type { Cycle, Reservation } from "../framework/plugin.ts";
 import type { Profile } from "../framework/profile.ts";
 import type { Refusal } from "../framework/refusal.ts";
-import type { PreemptionGate } from "../plugins/default-preemption/preemption-gate.ts";
+import type { PreemptionGate } from "../plugins/preemption/preemption-gate.ts";
 import type { QueueEntry } from "../queue/queue-entry.ts";
 import type { AttemptOutcome, SchedulingQueue } from "../queue/scheduling-queue.ts";
 import type { ClusterState } from "../state/cluster-state.ts";

@@ -1,0 +1,81 @@
+import { isRefusal, pending, unresolvable } from "../../framework/refusal.ts";
+import { failureMessage } from "../../framework/failure-message.ts";
+import { candidateOn, leastHarm } from "./candidate.ts";
+import type { Random } from "../../../base/random.ts";
+import type { Diagnosis } from "../../framework/decision.ts";
+import type { Cycle, Plugin, PostFilterResult } from "../../framework/plugin.ts";
+import type { Refusal } from "../../framework/refusal.ts";
+import type { NodeInfo } from "../../state/node-info.ts";
+import type { PodInfo } from "../../state/pod-info.ts";
+import type { Candidate } from "./candidate.ts";
+import type { PreemptionGate } from "./preemption-gate.ts";
+
+/** A pod that fits nowhere may push out pods of lower priority (Kubernetes documentation, "Pod Priority and Preemption"). */
+export function defaultPreemption(args: DefaultPreemptionArgs, random: Random, gate: PreemptionGate): Plugin {
+  return {
+    name: "DefaultPreemption",
+    preEnqueue: ({ uid }) => (gate.isRunning(uid) ? stillPreempting : undefined),
+    postFilter(cycle, diagnosis) {
+      if (diagnosis.refusedByAll !== undefined) return { message: "not found" };
+      const objection = whyNotEligible(cycle, diagnosis);
+      if (objection !== undefined) return { message: `preemption: not eligible due to ${objection}.` };
+      return preempt(cycle, diagnosis, { args, random });
+    },
+  };
+}
+
+export interface DefaultPreemptionArgs {
+  readonly minCandidateNodesPercentage: number;
+  readonly minCandidateNodesAbsolute: number;
+}
+
+const stillPreempting = pending("waiting for the preemption for this pod to be finished");
+const unhelpful = unresolvable("Preemption is not helpful for scheduling");
+
+function preempt(cycle: Cycle, { refusals, filters }: Diagnosis, options: { args: DefaultPreemptionArgs; random: Random }): PostFilterResult {
+  const { nodes, objects } = cycle.snapshot;
+  const hopeful = nodes.filter(({ name }) => refusals.get(name)?.code === "unschedulable");
+  const budgets = hopeful.length === 0 ? [] : objects.podDisruptionBudgets.list();
+  const wanted = candidatesToFind(hopeful.length, options.args);
+  const offset = hopeful.length === 0 ? 0 : options.random.integer(hopeful.length);
+  const candidates: Candidate[] = [];
+  const answers = new Map<string, Refusal>();
+  for (let index = 0; index < hopeful.length && candidates.length < wanted; index++) {
+    const node = hopeful[(offset + index) % hopeful.length]!;
+    const answer = candidateOn(cycle, { node, filters }, budgets);
+    if (isRefusal(answer)) answers.set(node.name, answer);
+    else candidates.push(answer);
+  }
+  const best = leastHarm(candidates);
+  if (best === undefined) {
+    const all = nodes.map(({ name }) => answers.get(name) ?? unhelpful);
+    return { message: `preemption: ${failureMessage(nodes.length, all)}`, nominatedNodeName: "" };
+  }
+  const { nodeName, victims } = best;
+  const displaced = cycle.snapshot.nominatedTo(nodeName).filter(({ priority }) => priority < cycle.pod.priority);
+  const message = `preemption: found a potential placement for pod on node ${nodeName}, preempting ${victims.length} victims`;
+  return { message, nominatedNodeName: nodeName, victims, displaced };
+}
+
+function candidatesToFind(nodes: number, { minCandidateNodesPercentage, minCandidateNodesAbsolute }: DefaultPreemptionArgs): number {
+  return Math.min(nodes, Math.max(Math.trunc((nodes * minCandidateNodesPercentage) / 100), minCandidateNodesAbsolute));
+}
+
+/** A pod may not preempt when it does not want to, or while the victims of its last preemption are still leaving. */
+function whyNotEligible({ pod, snapshot }: Cycle, { refusals }: Diagnosis): string | undefined {
+  if (pod.pod.spec?.preemptionPolicy === "Never") return "preemptionPolicy=Never";
+  const nominated = pod.pod.status?.nominatedNodeName ?? "";
+  if (nominated === "" || refusals.get(nominated)?.code === "unresolvable") return undefined;
+  const node = snapshot.node(nominated);
+  return node !== undefined && hasLeavingVictim(node, pod) ? "a terminating pod on the nominated node" : undefined;
+}
+
+function hasLeavingVictim(node: NodeInfo, { priority }: PodInfo): boolean {
+  return node.pods.some((one) => one.isTerminating && one.priority < priority && isPreempted(one));
+}
+
+function isPreempted({ pod }: PodInfo): boolean {
+  return (
+    pod.status?.conditions?.some(({ type, status, reason }) => type === "DisruptionTarget" && status === "True" && reason === "PreemptionByScheduler") === true
+  );
+}
