@@ -58,7 +58,9 @@ function forwardable(headers: Readonly<Record<string, string>>, isUpgrade: boole
 }
 
 function plainAnswer(response: IncomingMessage): ApiResponse {
-  return { status: response.statusCode ?? 502, headers: flatten(response.headers), body: { kind: "stream", chunks: response as AsyncIterable<Uint8Array> } };
+  // HTTP/2 clients may not be sent it.
+  const { connection: _connection, ...headers } = flatten(response.headers);
+  return { status: response.statusCode ?? 502, headers, body: { kind: "stream", chunks: response as AsyncIterable<Uint8Array> } };
 }
 
 function flatten(headers: IncomingHttpHeaders): Record<string, string | string[]> {

@@ -21,6 +21,7 @@ const starters: Partial<Record<ComponentName, () => Promise<StartComponent>>> = 
   controllers: async () => (await import("./controllers.ts")).startControllers,
   scheduler: async () => (await import("./scheduler.ts")).startScheduler,
   network: async () => (await import("./network.ts")).startNetwork,
+  kubelet: async () => (await import("./kubelet.ts")).startKubelet,
   proxy: async () => (await import("./proxy.ts")).startProxy,
   dns: async () => (await import("./dns.ts")).startDns,
 };

@@ -1,0 +1,130 @@
+/** The node agent as a component: chooses the runtime, makes it ready, and runs a kubelet for each node. */
+import { X509Certificate } from "node:crypto";
+import { mkdir, readFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { listenTls } from "../../apimachinery/listener/tls-listener.ts";
+import type { TlsListener, TlsListenerOptions } from "../../apimachinery/listener/tls-listener.ts";
+import type { Peer } from "../../apimachinery/request.ts";
+import { TaskGroup } from "../../base/task-group.ts";
+import { userAgent } from "../../client/index.ts";
+import { createMounts } from "../../host/index.ts";
+import type { Programs } from "../../host/index.ts";
+import { createKubelet, DiskStorage, kubeletServer, nodeNetworkCalls, NoStorage, parseResolvConf, readMachine, simulatedMachine } from "../../kubelet/index.ts";
+import type { Kubelet, KubeletOptions, Machine, PodStorage } from "../../kubelet/index.ts";
+import { UsageError } from "../arguments.ts";
+import { dnsClusterAddress } from "./dns.ts";
+import { firstHostAddress } from "../host-address.ts";
+import { borrowPrograms } from "../shared-programs.ts";
+import { startNodeRuntime } from "./node-runtime.ts";
+import type { NodeRuntime } from "./node-runtime.ts";
+import type { ComponentContext } from "./start-components.ts";
+
+const version = "v1.37.2";
+const defaultPort = 10_250;
+const maxBodyBytes = 3 * 1024 * 1024;
+
+export async function startKubelet(context: ComponentContext): Promise<AsyncDisposable> {
+  const { environment, options, certificates } = context;
+  const { log } = environment;
+  const running = new AsyncDisposableStack();
+  try {
+    const borrowed = running.use(borrowPrograms(environment));
+    const group = new TaskGroup({ onFailure: (name, error) => log.error("Component failed", { name, error }) });
+    const runtime = running.use(await startNodeRuntime({ environment, options, programs: borrowed.programs, group }));
+    const address = firstHostAddress();
+    const nodeNames = namesOfNodes(options.nodeName ?? hostname().toLowerCase(), options.nodes);
+    const serving = await certificates.serving("kubelet", [...new Set([...nodeNames.slice(0, 1), "localhost", "127.0.0.1", address])]);
+    const kubelets: Kubelet[] = [];
+    const isAllowed = clientCheck(await certificates.authority(), () => environment.clock.nowMs());
+    const handler = kubeletServer({
+      clock: environment.clock,
+      isAllowed,
+      findPod: (namespace, name) => kubelets.values().map((kubelet) => kubelet.findPod(namespace, name)).find((found) => found !== undefined),
+      pods: () => kubelets.flatMap((kubelet) => kubelet.pods()),
+    });
+    const listener = await listenKubelet(context, { address: options.bindAddress, ...serving, handler, log, maxBodyBytes });
+    running.defer(() => listener.close());
+    const shared = await nodeOptions(context, runtime, borrowed.programs, { address, port: listener.port });
+    for (const [index, nodeName] of nodeNames.entries()) {
+      kubelets.push(
+        createKubelet({
+          ...shared,
+          nodeName,
+          runtime: await runtime.ofNode(index),
+          transport: context.transportFor({ username: `system:node:${nodeName}`, groups: ["system:nodes", "system:authenticated"] }),
+        }),
+      );
+    }
+    for (const kubelet of kubelets) group.start(`kubelet ${kubelet.nodeName}`, (signal) => kubelet.run(signal));
+    running.defer(() => group.close());
+    return running;
+  } catch (error) {
+    await running.disposeAsync();
+    throw error;
+  }
+}
+
+/** The first node has the plain name. */
+function namesOfNodes(name: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => (index === 0 ? name : `${name}-${index + 1}`));
+}
+
+/** The port that a Node tells; where it is taken and nobody asked for it, any other does. */
+async function listenKubelet({ environment, options }: ComponentContext, listening: Omit<TlsListenerOptions, "port">): Promise<TlsListener> {
+  const asked = options.flags.get("kubelet")?.get("port")?.at(-1);
+  if (asked !== undefined && !/^\d{1,5}$/.test(asked)) throw new UsageError(`--kubelet.port wants a port number; not ${JSON.stringify(asked)}`);
+  try {
+    return await listenTls({ ...listening, port: asked === undefined ? defaultPort : Number(asked) });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    if (asked !== undefined) throw new Error(`the kubelet's port ${asked} is taken: choose another with --kubelet.port`, { cause: error });
+    environment.log.info("The usual kubelet port is taken; using another", { port: defaultPort });
+    return listenTls({ ...listening, port: 0 });
+  }
+}
+
+/** The API server, and whoever else has a certificate of our authority for the masters' group. */
+function clientCheck(authority: string, nowMs: () => number): (peer: Peer) => boolean {
+  const { publicKey } = new X509Certificate(authority);
+  return ({ certificate }) => {
+    if (certificate === undefined) return false;
+    const presented = new X509Certificate(certificate);
+    const isCurrent = presented.validFromDate.getTime() <= nowMs() && nowMs() <= presented.validToDate.getTime();
+    return isCurrent && presented.verify(publicKey) && presented.subject.split("\n").includes("O=system:masters");
+  };
+}
+
+type SharedOptions = Omit<KubeletOptions, "nodeName" | "runtime" | "transport">;
+
+async function nodeOptions({ environment, options }: ComponentContext, runtime: NodeRuntime, programs: Programs, place: { address: string; port: number }): Promise<SharedOptions> {
+  const { clock, random, log } = environment;
+  const root = join(options.dataDir, "kubelet");
+  await mkdir(join(root, "logs"), { recursive: true, mode: 0o711 });
+  const isSimulated = runtime.kind === "simulated";
+  const machine: Machine = isSimulated ? simulatedMachine : await readMachine(root);
+  return {
+    userAgent: userAgent({ component: "kubelet", version, platform: `linux/${machine.architecture}`, commit: "coracle" }),
+    kubeletVersion: version,
+    nodeAddress: place.address,
+    serverPort: place.port,
+    machine,
+    storage: isSimulated ? new NoStorage() : await diskStorage(root, runtime.kind, { clock, programs }),
+    network: nodeNetworkCalls,
+    dns: {
+      clusterServers: [dnsClusterAddress(options.serviceCidrs[0]!)],
+      clusterDomain: "cluster.local",
+      host: parseResolvConf(await readFile("/etc/resolv.conf", "utf8").catch(() => "")),
+    },
+    logRoot: join(root, "logs"),
+    clock,
+    random,
+    log: log.with({ component: "kubelet" }),
+  };
+}
+
+async function diskStorage(root: string, kind: NodeRuntime["kind"], { clock, programs }: { clock: SharedOptions["clock"]; programs: Programs }): Promise<PodStorage> {
+  const storage = new DiskStorage({ root, clock, ...(kind === "containerd" && { mounts: createMounts({ programs }) }) });
+  await storage.start();
+  return storage;
+}

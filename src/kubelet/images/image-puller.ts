@@ -1,0 +1,132 @@
+/**
+ * Sees to it that a container's image is there (documentation page "Images", "Image pull policy"): pulls, holds back after failures (10 s,
+ * doubled up to 300 s), tells events. Of several pods that want one image at once, one pulls. State: failures by image, pulls in progress.
+ */
+import type { DeepReadonly } from "../../apimachinery/json.ts";
+import type { Pod } from "../../api/core-v1/types.ts";
+import type { Clock } from "../../base/clock.ts";
+import { imageHasCommandAnnotation, RuntimeError } from "../runtime/cri.ts";
+import type { ImageService } from "../runtime/cri.ts";
+import type { AuthConfig, Image, PodSandboxConfig } from "../runtime/cri-messages.ts";
+import type { AnyContainer } from "../pod-sync/runtime-names.ts";
+import { parseImageName } from "./image-name.ts";
+
+export class ImagePuller {
+  readonly #images: ImageService;
+  readonly #clock: Clock;
+  readonly #failures = new Map<string, PullFailure>();
+  readonly #pulls = new Map<string, Promise<string>>();
+
+  constructor(options: { images: ImageService; clock: Clock }) {
+    this.#images = options.images;
+    this.#clock = options.clock;
+  }
+
+  async ensure(request: EnsureRequest, signal: AbortSignal): Promise<EnsureResult> {
+    const { container, tell } = request;
+    const asked = container.image ?? "";
+    const parsed = parseImageName(asked);
+    if (!parsed.isValid) {
+      const message = `Failed to apply default image tag ${JSON.stringify(asked)}: couldn't parse image name ${JSON.stringify(asked)}: ${parsed.error}`;
+      tell("Warning", "InspectFailed", message);
+      return { outcome: "failed", reason: "InvalidImageName", message };
+    }
+    const spec = { image: parsed.fullName, ...(request.hasCommand && { annotations: { [imageHasCommandAnnotation]: "true" } }) };
+    const present = await this.#images.imageStatus(spec, signal);
+    const policy = container.imagePullPolicy ?? "IfNotPresent";
+    if (present !== undefined && policy !== "Always") {
+      tell("Normal", "Pulled", `Container image ${JSON.stringify(asked)} already present on machine and can be accessed by the pod`);
+      return { outcome: "present", image: present };
+    }
+    if (policy === "Never") {
+      const message = `Container image ${JSON.stringify(asked)} is not present with pull policy of Never`;
+      tell("Warning", "ErrImageNeverPull", message);
+      return { outcome: "failed", reason: "ErrImageNeverPull", message };
+    }
+    return this.#pull(request, spec, asked, signal);
+  }
+
+  /** Forgets what failed, so that the next try is made at once (an image was imported). */
+  forget(): void {
+    this.#failures.clear();
+  }
+
+  async #pull(request: EnsureRequest, spec: { image: string }, asked: string, signal: AbortSignal): Promise<EnsureResult> {
+    const { tell, pod } = request;
+    const key = `${pod.metadata.uid}_${asked}`;
+    const failure = this.#failures.get(key);
+    const nowMs = this.#clock.nowMs();
+    if (failure !== undefined && nowMs < failure.atMs + failure.delayMs) {
+      const message = `Back-off pulling image ${JSON.stringify(asked)}`;
+      tell("Normal", "BackOff", message);
+      return { outcome: "failed", reason: "ImagePullBackOff", message: `${message}: ${failure.error}`, retryAtMs: failure.atMs + failure.delayMs };
+    }
+    tell("Normal", "Pulling", `Pulling image ${JSON.stringify(asked)}`);
+    const startedMs = this.#clock.monotonicMs();
+    try {
+      const reference = await this.#pullOnce(request, spec, signal);
+      const image = await this.#images.imageStatus(spec, signal);
+      const took = secondsText(this.#clock.monotonicMs() - startedMs);
+      tell("Normal", "Pulled", `Successfully pulled image ${JSON.stringify(asked)} in ${took} (${took} including waiting). Image size: ${image?.size ?? 0} bytes.`);
+      this.#failures.delete(key);
+      return { outcome: "present", image: image ?? { id: reference, repo_tags: [], repo_digests: [], size: 0, username: "", pinned: false } };
+    } catch (error) {
+      signal.throwIfAborted();
+      const text = error instanceof RuntimeError ? error.rpcMessage : String(error);
+      const delayMs = failure === undefined ? 10_000 : Math.min(300_000, failure.delayMs * 2);
+      this.#failures.set(key, { atMs: this.#clock.nowMs(), delayMs, error: `ErrImagePull: ${text}` });
+      tell("Warning", "Failed", `Failed to pull image ${JSON.stringify(asked)}: ${text}`);
+      // Shown for a moment before the holding back is.
+      return { outcome: "failed", reason: "ErrImagePull", message: text, retryAtMs: this.#clock.nowMs() + 1000 };
+    }
+  }
+
+  async #pullOnce(request: EnsureRequest, spec: { image: string }, signal: AbortSignal): Promise<string> {
+    const running = this.#pulls.get(spec.image);
+    if (running !== undefined && request.credentials.length === 0) return running;
+    const pull = this.#tryCredentials(request, spec, signal).finally(() => this.#pulls.delete(spec.image));
+    this.#pulls.set(spec.image, pull);
+    return pull;
+  }
+
+  async #tryCredentials({ credentials, sandboxConfig }: EnsureRequest, image: { image: string }, signal: AbortSignal): Promise<string> {
+    let failure: unknown;
+    for (const auth of credentials.length === 0 ? [undefined] : credentials) {
+      try {
+        return await this.#images.pullImage({ image, sandbox_config: sandboxConfig, ...(auth !== undefined && { auth }) }, signal);
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+}
+
+export interface EnsureRequest {
+  readonly pod: DeepReadonly<Pod>;
+  readonly container: AnyContainer;
+  readonly hasCommand: boolean;
+  readonly sandboxConfig: PodSandboxConfig;
+  /** Of the image's registry, in the order to try. */
+  readonly credentials: readonly AuthConfig[];
+  tell(type: "Normal" | "Warning", reason: string, message: string): void;
+}
+
+export type EnsureResult =
+  | { readonly outcome: "present"; readonly image: Image }
+  | { readonly outcome: "failed"; readonly reason: string; readonly message: string; readonly retryAtMs?: number };
+
+interface PullFailure {
+  readonly atMs: number;
+  readonly delayMs: number;
+  readonly error: string;
+}
+
+/** `850ms`, `2.051s`: as Go prints a duration rounded to milliseconds. */
+function secondsText(ms: number): string {
+  const rounded = Math.round(ms);
+  if (rounded < 1000) return `${rounded}ms`;
+  const minutes = Math.floor(rounded / 60_000);
+  const seconds = `${(rounded - minutes * 60_000) / 1000}s`;
+  return minutes > 0 ? `${minutes}m${seconds}` : seconds;
+}

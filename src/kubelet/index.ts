@@ -1,0 +1,21 @@
+/** The node agent: pods into containers, over one runtime interface. */
+export { busyboxImage } from "./images/builtin-images.ts";
+export { createImageLoader, ImageLoadError, readBusybox } from "./images/image-loader.ts";
+export type { ImageLoader } from "./images/image-loader.ts";
+export { createKubelet } from "./kubelet.ts";
+export type { Kubelet, KubeletOptions } from "./kubelet.ts";
+export { parseResolvConf } from "./network/dns-config.ts";
+export { readMachine, simulatedMachine } from "./node/machine.ts";
+export type { Machine } from "./node/machine.ts";
+export type { NetworkCalls } from "./probes/network-calls.ts";
+export { nodeNetworkCalls } from "./probes/node-network-calls.ts";
+export { connectContainerd } from "./runtime/containerd.ts";
+export { resetContainerd, startContainerd } from "./runtime/containerd-instance.ts";
+export { missingContainerPackages } from "./runtime/containerd-requirements.ts";
+export type { ContainerRuntime } from "./runtime/cri.ts";
+export { startProcessRuntime } from "./runtime/process.ts";
+export { removeAllPods } from "./runtime/remove-pods.ts";
+export { createSimulatedRuntime } from "./runtime/simulated.ts";
+export { kubeletServer } from "./server/kubelet-server.ts";
+export { DiskStorage, NoStorage } from "./volumes/pod-volumes.ts";
+export type { PodStorage } from "./volumes/pod-volumes.ts";

@@ -1,0 +1,128 @@
+/** Whether the node takes a pod that was bound to it, with Kubernetes' reasons and texts. Pure. */
+import { addQuantities, quantityMilli, quantityValue } from "../../apimachinery/quantity.ts";
+import type { QuantityLike } from "../../apimachinery/quantity.ts";
+import type { DeepReadonly } from "../../apimachinery/json.ts";
+import type { Node, Pod, Taint, Toleration } from "../../api/core-v1/types.ts";
+import type { Rejection } from "../pod-sync/node-context.ts";
+import { isSidecar } from "../pod-sync/runtime-names.ts";
+import { ofKind } from "../pod-sync/plan.ts";
+import { matchesNode } from "./node-affinity.ts";
+
+/** `others`: pods that the node has taken and not given back. Undefined: taken. */
+export function admitPod(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>, others: readonly DeepReadonly<Pod>[]): Rejection | undefined {
+  return forbiddenSysctl(pod) ?? insufficientResource(pod, node, others) ?? unsuitableNode(pod, node) ?? takenPort(pod, others) ?? untoleratedTaint(pod, node);
+}
+
+/** Requests of a pod: the sum of what runs together, or the largest of what runs before (KEP 753). */
+export function podRequests(pod: DeepReadonly<Pod>): Record<string, QuantityLike> {
+  const total: Record<string, QuantityLike> = {};
+  const add = (into: Record<string, QuantityLike>, from: Readonly<Record<string, QuantityLike>>) => {
+    for (const [name, amount] of Object.entries(from)) into[name] = into[name] === undefined ? amount : addQuantities(into[name], amount);
+  };
+  const raise = (into: Record<string, QuantityLike>, from: Readonly<Record<string, QuantityLike>>) => {
+    for (const [name, amount] of Object.entries(from)) if (into[name] === undefined || quantityMilli(amount) > quantityMilli(into[name])) into[name] = amount;
+  };
+  for (const { container } of ofKind(pod, "containers")) add(total, container.resources?.requests ?? {});
+  const sidecars: Record<string, QuantityLike> = {};
+  const before: Record<string, QuantityLike> = {};
+  for (const spec of ofKind(pod, "initContainers")) {
+    const requests = spec.container.resources?.requests ?? {};
+    if (isSidecar(spec)) {
+      add(sidecars, requests);
+      raise(before, sidecars);
+    } else {
+      const together = { ...sidecars };
+      add(together, requests);
+      raise(before, together);
+    }
+  }
+  add(total, sidecars);
+  raise(total, before);
+  // What is asked for the pod as a whole counts instead.
+  Object.assign(total, pod.spec?.resources?.requests ?? {});
+  add(total, pod.spec?.overhead ?? {});
+  return total;
+}
+
+function insufficientResource(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>, others: readonly DeepReadonly<Pod>[]): Rejection | undefined {
+  const allocatable = node.status?.allocatable ?? {};
+  const amountOf = (name: string, amount: QuantityLike) => (name === "cpu" ? quantityMilli(amount) : quantityValue(amount));
+  const capacityPods = quantityValue(allocatable["pods"] ?? 0);
+  if (others.length + 1 > capacityPods) return outOf("pods", 1, others.length, capacityPods);
+  const used = others.map(podRequests);
+  for (const [name, amount] of Object.entries(podRequests(pod))) {
+    // What the node does not know of (extended resources) is no reason to refuse.
+    if (allocatable[name] === undefined) continue;
+    const requested = amountOf(name, amount);
+    const taken = used.reduce((sum, requests) => sum + (requests[name] === undefined ? 0 : amountOf(name, requests[name])), 0);
+    const capacity = amountOf(name, allocatable[name]);
+    if (requested > 0 && requested + taken > capacity) return outOf(name, requested, taken, capacity);
+  }
+  return undefined;
+}
+
+function outOf(name: string, requested: number, used: number, capacity: number): Rejection {
+  return { reason: `OutOf${name}`, message: `Node didn't have enough resource: ${name}, requested: ${requested}, used: ${used}, capacity: ${capacity}` };
+}
+
+function unsuitableNode(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>): Rejection | undefined {
+  return matchesNode(pod, node) ? undefined : { reason: "NodeAffinity", message: "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector" };
+}
+
+function takenPort(pod: DeepReadonly<Pod>, others: readonly DeepReadonly<Pod>[]): Rejection | undefined {
+  const taken = others.flatMap(hostPorts);
+  const isTaken = hostPorts(pod).some((port) =>
+    taken.some((other) => other.port === port.port && other.protocol === port.protocol && (other.ip === port.ip || other.ip === "0.0.0.0" || port.ip === "0.0.0.0")),
+  );
+  return isTaken ? { reason: "NodePorts", message: "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports" } : undefined;
+}
+
+function hostPorts(pod: DeepReadonly<Pod>): { ip: string; port: number; protocol: string }[] {
+  return [...ofKind(pod, "containers"), ...ofKind(pod, "initContainers").filter(isSidecar)].flatMap(({ container }) =>
+    (container.ports ?? [])
+      .filter(({ hostPort = 0 }) => hostPort > 0)
+      .map(({ hostIP = "", hostPort = 0, protocol = "TCP" }) => ({ ip: hostIP === "" ? "0.0.0.0" : hostIP, port: hostPort, protocol })),
+  );
+}
+
+function untoleratedTaint(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>): Rejection | undefined {
+  const tolerations = pod.spec?.tolerations ?? [];
+  const isLeft = (node.spec?.taints ?? []).some((taint) => taint.effect === "NoExecute" && !tolerations.some((toleration) => tolerates(toleration, taint)));
+  return isLeft ? { reason: "TaintToleration", message: "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate" } : undefined;
+}
+
+function tolerates(toleration: DeepReadonly<Toleration>, taint: DeepReadonly<Taint>): boolean {
+  const { key = "", operator = "Equal", value = "", effect = "" } = toleration;
+  if (effect !== "" && effect !== taint.effect) return false;
+  if (key === "") return operator === "Exists";
+  return key === taint.key && (operator === "Exists" || value === (taint.value ?? ""));
+}
+
+/** Sysctls that cannot harm others (documentation page "Using sysctls in a Kubernetes Cluster"). */
+const safeSysctls = new Set([
+  "kernel.shm_rmid_forced",
+  "net.ipv4.ip_local_port_range",
+  "net.ipv4.tcp_syncookies",
+  "net.ipv4.ping_group_range",
+  "net.ipv4.ip_unprivileged_port_start",
+  "net.ipv4.ip_local_reserved_ports",
+  "net.ipv4.tcp_keepalive_time",
+  "net.ipv4.tcp_fin_timeout",
+  "net.ipv4.tcp_keepalive_intvl",
+  "net.ipv4.tcp_keepalive_probes",
+  "net.ipv4.tcp_rmem",
+  "net.ipv4.tcp_wmem",
+  "net.ipv4.tcp_slow_start_after_idle",
+  "net.ipv4.tcp_notsent_lowat",
+]);
+
+function forbiddenSysctl(pod: DeepReadonly<Pod>): Rejection | undefined {
+  for (const { name } of pod.spec?.securityContext?.sysctls ?? []) {
+    const dotted = name.replaceAll("/", ".");
+    if (!safeSysctls.has(dotted)) return { reason: "SysctlForbidden", message: `forbidden sysctl: ${JSON.stringify(dotted)} not allowlisted` };
+    if (dotted.startsWith("net.") && pod.spec?.hostNetwork === true) {
+      return { reason: "SysctlForbidden", message: `forbidden sysctl: ${JSON.stringify(dotted)} not allowed with host net enabled` };
+    }
+  }
+  return undefined;
+}

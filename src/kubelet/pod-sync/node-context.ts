@@ -1,0 +1,44 @@
+/** What the workers of a node's pods share. */
+import type { DeepReadonly } from "../../apimachinery/json.ts";
+import type { Pod, Service } from "../../api/core-v1/types.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { Random } from "../../base/random.ts";
+import type { Client, EventSink } from "../../client/index.ts";
+import type { ImagePuller } from "../images/image-puller.ts";
+import type { NodeDns } from "../network/dns-config.ts";
+import type { NetworkCalls } from "../probes/network-calls.ts";
+import type { ContainerRuntime } from "../runtime/cri.ts";
+import type { ObjectSource } from "../volumes/object-source.ts";
+import type { PodStorage } from "../volumes/pod-volumes.ts";
+import type { ServiceAccountTokens } from "../volumes/service-account-tokens.ts";
+
+export interface NodeContext {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly events: EventSink;
+  readonly runtime: ContainerRuntime;
+  /** Such as `containerd`. */
+  readonly runtimeName: string;
+  readonly network: NetworkCalls;
+  readonly storage: PodStorage;
+  readonly objects: ObjectSource;
+  readonly tokens: ServiceAccountTokens;
+  readonly images: ImagePuller;
+  readonly nodeName: string;
+  readonly nodeAddress: string;
+  readonly dns: NodeDns;
+  readonly logRoot: string;
+  readonly allocatable: Readonly<Record<string, string>>;
+  readonly memoryCapacityBytes: number;
+  services(): readonly DeepReadonly<Service>[];
+  /** Undefined: the pod is taken; it counts from now on. */
+  admit(pod: DeepReadonly<Pod>): Rejection | undefined;
+}
+
+export interface Rejection {
+  readonly reason: string;
+  readonly message: string;
+}

@@ -1,0 +1,489 @@
+/**
+ * Carries one pod through its life. Driven by `update`/`remove` (the API), `wake` (runtime events, probes, objects, timers) and `run`. Each
+ * turn reads the runtime, publishes the status, and starts at most one piece of work; the end of that work wakes it again.
+ *
+ * Stages, each entered from the one before and never left backwards:
+ * - new: nothing done yet; admission comes first
+ * - rejected: the node did not take it; only its deletion is awaited
+ * - active: `planPod` says what to do
+ * - stopping: deleted, past its deadline, or done: containers and sandbox are being stopped
+ * - stopped: nothing runs; what the pod used is given back
+ * - finished: gone from API and runtime
+ */
+import { referenceTo, resources } from "../../client/index.ts";
+import { isConflict, isNotFound } from "../../apimachinery/status.ts";
+import { deepEqual } from "../../apimachinery/json.ts";
+import type { DeepReadonly } from "../../apimachinery/json.ts";
+import { parseTime } from "../../apimachinery/time.ts";
+import type { ContainerStateWaiting, Pod, PodStatus } from "../../api/core-v1/types.ts";
+import { sleep } from "../../base/clock.ts";
+import { isAbort } from "../../base/task-group.ts";
+import { Prober } from "../probes/prober.ts";
+import { podStatus, rejectedStatus } from "../status/pod-status.ts";
+import type { Verdict } from "../status/pod-status.ts";
+import { StatusWriter } from "../status/status-writer.ts";
+import type { PodObjects } from "../volumes/object-source.ts";
+import { ContainerStarts } from "./container-starts.ts";
+import { readLastWords } from "./last-words.ts";
+import type { NodeContext, Rejection } from "./node-context.ts";
+import { planPod } from "./plan.ts";
+import type { ContainerStep, PodPlan } from "./plan.ts";
+import { emptyPodRuntime, hasExited, isRunning, readPodRuntime, readySandbox } from "./pod-runtime.ts";
+import type { PodRuntime, RuntimeContainer } from "./pod-runtime.ts";
+import { PodVolumes } from "./pod-volume-state.ts";
+import { containersOf, podLabel } from "./runtime-names.ts";
+import type { SpecContainer } from "./runtime-names.ts";
+import { sandboxConfig } from "./sandbox-config.ts";
+import { startContainer } from "./start-container.ts";
+import { stopAll, stopContainer } from "./stop-containers.ts";
+
+type Stage = "new" | "rejected" | "active" | "stopping" | "stopped" | "finished";
+
+export class PodWorker {
+  readonly uid: string;
+  readonly #node: NodeContext;
+  readonly #ended = new AbortController();
+  readonly #writer: StatusWriter;
+  readonly #objects: PodObjects;
+  readonly #volumes: PodVolumes;
+  readonly #prober: Prober;
+  readonly #starts: ContainerStarts;
+  readonly #timers = new Map<string, () => void>();
+  #stage: Stage = "new";
+  #rejection: Rejection | undefined;
+  #verdict: Verdict | undefined;
+  #isRemoved = false;
+  #isFinal = false;
+  #runtime: PodRuntime = emptyPodRuntime;
+  #work: { abort: AbortController; done: Promise<void> } | undefined;
+  #killing = new Set<string>();
+  readonly #listeners = new Set<() => void>();
+  #retryMs = 0;
+  #wakeUp: (() => void) | undefined;
+  #isDirty = true;
+
+  constructor(node: NodeContext, pod: DeepReadonly<Pod>) {
+    this.#node = node;
+    this.uid = pod.metadata.uid ?? "";
+    this.#writer = new StatusWriter({ client: node.client, clock: node.clock, log: node.log, signal: this.#ended.signal, compute: (current) => this.#status(current) }, pod);
+    this.#objects = node.objects.hold(pod, () => {
+      this.#starts.retryNow();
+      this.#volumes.invalidate();
+      this.wake();
+    });
+    this.#volumes = new PodVolumes(node, this.#objects);
+    this.#starts = new ContainerStarts(node.clock);
+    this.#prober = new Prober({
+      ...node,
+      signal: this.#ended.signal,
+      onChange: () => this.wake(),
+      onFailure: (spec, kind, message) => this.#tell(spec, "Warning", "Unhealthy", `${kind[0]!.toUpperCase()}${kind.slice(1)} probe failed: ${message}`),
+    });
+  }
+
+  get pod(): DeepReadonly<Pod> {
+    return this.#writer.pod;
+  }
+
+  /** What the runtime had at the last turn. */
+  get runtime(): PodRuntime {
+    return this.#runtime;
+  }
+
+  get isFinished(): boolean {
+    return this.#stage === "finished";
+  }
+
+  /** Whether it counts against the node's resources. */
+  get isHolding(): boolean {
+    return this.#stage === "active" || this.#stage === "stopping";
+  }
+
+  update(pod: DeepReadonly<Pod>): void {
+    const before = this.pod.metadata;
+    this.#writer.observe(pod);
+    // Labels and annotations may be told in files.
+    if (!deepEqual([before.labels, before.annotations], [pod.metadata.labels, pod.metadata.annotations])) this.#volumes.invalidate();
+    this.wake();
+  }
+
+  /** Its object is gone from the API. */
+  remove(): void {
+    this.#isRemoved = true;
+    this.wake();
+  }
+
+  wake(): void {
+    this.#isDirty = true;
+    this.#wakeUp?.();
+  }
+
+  /** Calls `listener` after each look at the runtime, until the returned function is called. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The waiting reason of a container that could not be started; undefined when it runs or has run. */
+  waitingReason(containerName: string): ContainerStateWaiting | undefined {
+    return this.#starts.waiting(containerName);
+  }
+
+  /** Returns when the pod is finished or `signal` aborts; containers then go on. */
+  async run(signal: AbortSignal): Promise<void> {
+    const onAbort = () => {
+      this.#ended.abort(signal.reason);
+      this.#wakeUp?.();
+    };
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      while (!signal.aborted && this.#stage !== "finished") {
+        if (!this.#isDirty) await new Promise<void>((resolve) => (this.#wakeUp = resolve));
+        this.#wakeUp = undefined;
+        this.#isDirty = false;
+        if (!signal.aborted) await this.#turn();
+      }
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      this.#ended.abort(signal.reason ?? new DOMException("the pod is finished", "AbortError"));
+      this.#prober.stop();
+      for (const cancel of this.#timers.values()) cancel();
+      await this.#work?.done;
+      this.#objects.release();
+      await this.#writer.settled();
+    }
+  }
+
+  async #turn(): Promise<void> {
+    const { runtime, storage, log } = this.#node;
+    const { signal } = this.#ended;
+    try {
+      if (this.#stage !== "rejected") this.#runtime = await readPodRuntime(runtime, this.uid, this.#runtime, (status) => readLastWords(storage, status), signal);
+      this.#retryMs = 0;
+      for (const listener of this.#listeners) listener();
+      await this.#advance();
+    } catch (error) {
+      if (isAbort(error, signal)) return;
+      this.#retryMs = Math.min(10_000, Math.max(100, this.#retryMs * 2));
+      log.warn("Could not bring a pod forward", { pod: podLabel(this.pod), error });
+      this.#wakeAt("retry", this.#node.clock.nowMs() + this.#retryMs);
+    }
+  }
+
+  async #advance(): Promise<void> {
+    if (this.#stage === "new") this.#begin();
+    if (this.#stage === "active") this.#watchDeadline();
+    this.#followProbes();
+    if (this.#stage === "active" && this.#mustStop()) this.#stage = "stopping";
+    this.#writer.touch();
+    if (this.#work !== undefined) {
+      if (this.#stage === "stopping") this.#work.abort.abort(new DOMException("the pod is being stopped", "AbortError"));
+      return;
+    }
+    if (this.#stage === "active") await this.#act();
+    else if (this.#stage === "stopping") this.#startWork(() => this.#stop());
+    else if (this.#stage === "stopped" || this.#stage === "rejected") this.#takeLeave();
+  }
+
+  #begin(): void {
+    const phase = this.pod.status?.phase;
+    const isOver = phase === "Succeeded" || phase === "Failed";
+    const isKnown = this.#runtime.sandboxes.length > 0;
+    if (isOver) {
+      this.#stage = "stopping";
+      return;
+    }
+    const rejection = this.#node.admit(this.pod);
+    // What ran before us goes on, however full the node is.
+    if (rejection === undefined || isKnown || this.pod.metadata.deletionTimestamp !== undefined) {
+      this.#stage = "active";
+      return;
+    }
+    this.#rejection = rejection;
+    this.#stage = "rejected";
+    this.#tell(undefined, "Warning", rejection.reason, rejection.message);
+  }
+
+  #mustStop(): boolean {
+    return this.#isRemoved || this.pod.metadata.deletionTimestamp !== undefined || this.#verdict !== undefined;
+  }
+
+  #watchDeadline(): void {
+    const { activeDeadlineSeconds } = this.pod.spec ?? {};
+    const { startTime } = this.pod.status ?? {};
+    if (activeDeadlineSeconds === undefined || startTime === undefined || this.#verdict !== undefined) return;
+    const dueMs = parseTime(startTime) + activeDeadlineSeconds * 1000;
+    if (this.#node.clock.nowMs() < dueMs) return this.#wakeAt("deadline", dueMs);
+    const message = "Pod was active on the node longer than the specified deadline";
+    this.#verdict = { phase: "Failed", reason: "DeadlineExceeded", message };
+    this.#tell(undefined, "Normal", "DeadlineExceeded", message);
+  }
+
+  #followProbes(): void {
+    const specs = containersOf(this.pod);
+    const isStopping = this.#stage === "stopping";
+    const isProbed = isStopping || this.#stage === "active";
+    const running = isProbed ? this.#runtime.containers.filter((container) => isRunning(container) && !this.#killing.has(container.id)) : [];
+    this.#prober.follow(
+      running.flatMap((container) => {
+        const spec = specs.find(({ container: { name } }) => name === container.name);
+        return spec === undefined ? [] : [{ spec, container, podIP: this.#podIPs()[0] ?? "" }];
+      }),
+      { isStopping },
+    );
+  }
+
+  /** One step of the plan; what must wait sets a timer. */
+  async #act(): Promise<void> {
+    const plan = this.#plan();
+    if (plan.kind === "stop" || plan.kind === "idle") {
+      this.#stage = "stopping";
+      this.#startWork(() => this.#stop());
+      return;
+    }
+    const nowMs = this.#node.clock.nowMs();
+    if (!this.#volumes.isReady(nowMs)) {
+      const dueMs = this.#volumes.dueMs;
+      if (dueMs > nowMs) this.#wakeAt("volumes", dueMs);
+      else this.#startWork((signal) => this.#setUpVolumes(signal));
+      // A running pod does not wait for a token's renewal.
+      if (!this.#volumes.hasBeenReady) return;
+    }
+    if (this.#work !== undefined) return;
+    if (this.#volumes.refreshAtMs !== undefined) this.#wakeAt("volumes", this.#volumes.refreshAtMs);
+    if (plan.kind === "sandbox") {
+      if (this.#starts.isHeld("", nowMs)) return this.#wakeAt("sandbox", this.#starts.heldUntilMs(""));
+      this.#startWork((signal) => this.#makeSandbox(plan.attempt, plan.isChanged, signal));
+      return;
+    }
+    const due = plan.steps.filter((step) => this.#isDue(step, nowMs));
+    if (due.length > 0) this.#startWork((signal) => this.#carryOut(plan.sandboxId, due, signal));
+    else this.#removeOld();
+  }
+
+  #plan(): PodPlan {
+    return planPod({
+      pod: this.pod,
+      runtime: this.#runtime,
+      nowMs: this.#node.clock.nowMs(),
+      health: (container) => this.#health(container),
+      backoff: (name) => this.#starts.backoff(name),
+    });
+  }
+
+  #health(container: RuntimeContainer) {
+    const spec = containersOf(this.pod).find(({ container: { name } }) => name === container.name);
+    return spec === undefined ? { isStarted: true, isReady: false } : this.#prober.health(spec, container);
+  }
+
+  /** Whether a step can be done now; a container that waits shows why. */
+  #isDue(step: ContainerStep, nowMs: number): boolean {
+    if (step.kind !== "start") return true;
+    const { name } = step.spec.container;
+    if (step.dueMs > nowMs) {
+      if (step.after !== undefined && this.#starts.holdBack(name, step.after.id, podLabel(this.pod))) {
+        this.#tell(step.spec, "Warning", "BackOff", `Back-off restarting failed container ${name} in pod ${podLabel(this.pod)}`);
+        this.#writer.touch();
+      }
+      this.#wakeAt(`start ${name}`, step.dueMs);
+      return false;
+    }
+    if (!this.#starts.isHeld(name, nowMs)) return true;
+    this.#wakeAt(`start ${name}`, this.#starts.heldUntilMs(name));
+    return false;
+  }
+
+  async #setUpVolumes(signal: AbortSignal): Promise<void> {
+    for (const fault of await this.#volumes.setUp(this.pod, this.#podIPs(), signal)) {
+      this.#tell(undefined, "Warning", "FailedMount", `MountVolume.SetUp failed for volume ${JSON.stringify(fault.volume)} : ${fault.message}`);
+    }
+  }
+
+  async #makeSandbox(attempt: number, isChanged: boolean, signal: AbortSignal): Promise<void> {
+    const { runtime, clock } = this.#node;
+    if (isChanged) {
+      this.#tell(undefined, "Normal", "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.");
+      for (const { id } of this.#runtime.sandboxes) await runtime.stopPodSandbox(id, signal);
+    }
+    try {
+      await runtime.runPodSandbox({ config: sandboxConfig(this.pod, attempt, this.#node) }, signal);
+      this.#starts.release("");
+    } catch (error) {
+      if (isAbort(error, signal)) throw error;
+      const text = error instanceof Error && "rpcMessage" in error ? String(error.rpcMessage) : String(error);
+      this.#tell(undefined, "Warning", "FailedCreatePodSandBox", `Failed to create pod sandbox: ${text}`);
+      this.#starts.hold("", clock.nowMs() + 10_000);
+    }
+  }
+
+  async #carryOut(sandboxId: string, steps: readonly ContainerStep[], signal: AbortSignal): Promise<void> {
+    for (const step of steps) {
+      if (step.kind === "remove") await this.#node.runtime.removeContainer(step.container.id, signal);
+      else if (step.kind === "kill") await this.#kill(step, signal);
+      else await this.#start(sandboxId, step, signal);
+    }
+  }
+
+  async #kill(step: ContainerStep & { kind: "kill" }, signal: AbortSignal): Promise<void> {
+    const { spec, container } = step;
+    const probe = step.cause === "liveness" ? spec.container.livenessProbe : step.cause === "startup" ? spec.container.startupProbe : undefined;
+    const graceSeconds = Math.max(1, probe?.terminationGracePeriodSeconds ?? this.pod.spec?.terminationGracePeriodSeconds ?? 30);
+    this.#killing.add(container.id);
+    const tell = (type: "Normal" | "Warning", reason: string, message: string) => this.#tell(spec, type, reason, message);
+    await stopContainer({ node: this.#node, container, spec, podIP: this.#podIPs()[0] ?? "", graceSeconds, message: step.message, tell }, signal);
+  }
+
+  async #start(sandboxId: string, step: ContainerStep & { kind: "start" }, signal: AbortSignal): Promise<void> {
+    const { spec, attempt, after } = step;
+    const { name } = spec.container;
+    const target = "targetContainerName" in spec.container ? spec.container.targetContainerName : undefined;
+    const targetId = this.#runtime.containers.find((container) => container.name === target && isRunning(container))?.id;
+    const sandbox = readySandbox(this.#runtime);
+    const result = await startContainer(
+      {
+        node: this.#node,
+        pod: this.pod,
+        spec,
+        attempt,
+        sandboxId,
+        sandboxConfig: sandboxConfig(this.pod, sandbox?.metadata.attempt ?? 0, this.#node),
+        podIPs: this.#podIPs(),
+        objects: this.#objects,
+        ...(targetId !== undefined && { targetId }),
+        tell: (type, reason, message) => this.#tell(spec, type, reason, message),
+      },
+      signal,
+    );
+    if (result.outcome === "failed") {
+      this.#starts.fail(name, result.waiting, result.retryAtMs);
+      this.wake();
+      return;
+    }
+    this.#starts.started(name, after === undefined ? undefined : after.status.finished_at / 1e6);
+    if (result.outcome === "hookFailed") await this.#killFailedHook(spec, result.containerId, signal);
+  }
+
+  async #killFailedHook(spec: SpecContainer, containerId: string, signal: AbortSignal): Promise<void> {
+    this.#killing.add(containerId);
+    this.#tell(spec, "Normal", "Killing", "FailedPostStartHook");
+    await this.#node.runtime.stopContainer(containerId, Math.max(1, this.pod.spec?.terminationGracePeriodSeconds ?? 30), signal);
+  }
+
+  /** Of each container the last two instances are kept: the current one, and the one whose log is the previous. */
+  #removeOld(): void {
+    const counts = new Map<string, number>();
+    const old = this.#runtime.containers.filter((container) => {
+      const count = (counts.get(container.name) ?? 0) + 1;
+      counts.set(container.name, count);
+      return count > 2 && hasExited(container);
+    });
+    if (old.length === 0) return;
+    this.#startWork(async (signal) => {
+      for (const { id } of old) await this.#node.runtime.removeContainer(id, signal);
+    });
+  }
+
+  async #stop(): Promise<void> {
+    const { runtime } = this.#node;
+    const { signal } = this.#ended;
+    await stopAll(
+      { node: this.#node, pod: this.pod, runtime: this.#runtime, podIP: this.#podIPs()[0] ?? "", graceSeconds: this.#graceSeconds(), tell: (spec, ...event) => this.#tell(spec, ...event) },
+      signal,
+    );
+    for (const { id, state } of this.#runtime.sandboxes) if (state === "SANDBOX_READY") await runtime.stopPodSandbox(id, signal);
+    this.#stage = "stopped";
+  }
+
+  /** The deletion's grace counts; at least a second. */
+  #graceSeconds(): number {
+    const { deletionGracePeriodSeconds } = this.pod.metadata;
+    return Math.max(1, deletionGracePeriodSeconds ?? this.pod.spec?.terminationGracePeriodSeconds ?? 30);
+  }
+
+  /** Nothing runs any more: gives back what the pod used, and takes a deleted pod out of the API and the runtime. */
+  #takeLeave(): void {
+    const isDeleted = this.#isRemoved || this.pod.metadata.deletionTimestamp !== undefined;
+    if (this.#isFinal && !isDeleted) return;
+    this.#startWork(async (signal) => {
+      if (!this.#isFinal) {
+        // The final statuses are told before the files they were read from are gone.
+        await this.#writer.settled();
+        await this.#node.storage.tearDown(this.uid);
+        this.#node.tokens.forget(this.uid);
+        this.#isFinal = true;
+        this.#writer.touch();
+      }
+      await this.#writer.settled();
+      if (!isDeleted) return;
+      if (!this.#isRemoved) await this.#deleteObject(signal);
+      for (const { id } of this.#runtime.sandboxes) await this.#node.runtime.removePodSandbox(id, signal);
+      this.#stage = "finished";
+    });
+  }
+
+  async #deleteObject(signal: AbortSignal): Promise<void> {
+    const { namespace = "", name = "" } = this.pod.metadata;
+    try {
+      await this.#node.client.delete(resources.pods, namespace, name, { gracePeriodSeconds: 0, preconditions: { uid: this.uid }, signal });
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+  }
+
+  #startWork(work: (signal: AbortSignal) => Promise<void>): void {
+    const abort = new AbortController();
+    const signal = AbortSignal.any([abort.signal, this.#ended.signal]);
+    const done = work(signal)
+      .catch(async (error: unknown) => {
+        if (isAbort(error, signal)) return;
+        this.#node.log.warn("Work on a pod failed", { pod: podLabel(this.pod), error });
+        await sleep(this.#node.clock, 1000, signal).catch(() => undefined);
+      })
+      .finally(() => {
+        this.#work = undefined;
+        this.wake();
+      });
+    this.#work = { abort, done };
+  }
+
+  #status(pod: DeepReadonly<Pod>): PodStatus {
+    const { clock, nodeAddress, runtimeName } = this.#node;
+    const nowMs = clock.nowMs();
+    if (this.#rejection !== undefined) return rejectedStatus(pod, this.#rejection.reason, this.#rejection.message, nowMs);
+    return podStatus({
+      pod,
+      runtime: this.#runtime,
+      runtimeName,
+      nodeAddress,
+      nowMs,
+      isOver: this.#stage === "stopped" || this.#stage === "finished",
+      isFinal: this.#isFinal,
+      health: (container) => this.#health(container),
+      waiting: (name) => this.#starts.waiting(name),
+      // A deadline shows when everything has ended.
+      ...(this.#verdict !== undefined && (this.#stage === "stopped" || this.#stage === "finished") && { verdict: this.#verdict }),
+    });
+  }
+
+  #podIPs(): string[] {
+    if (this.pod.spec?.hostNetwork === true) return [this.#node.nodeAddress];
+    const network = readySandbox(this.#runtime)?.network;
+    return network === undefined ? [] : [network.ip, ...network.additional_ips.map(({ ip }) => ip)];
+  }
+
+  #tell(spec: SpecContainer | undefined, type: "Normal" | "Warning", reason: string, message: string): void {
+    const fieldPath = spec === undefined ? undefined : `spec.${spec.kind}{${spec.container.name}}`;
+    this.#node.events.record(referenceTo(resources.pods, this.pod, fieldPath), { type, reason, message });
+  }
+
+  #wakeAt(name: string, dueMs: number): void {
+    this.#timers.get(name)?.();
+    if (!Number.isFinite(dueMs)) return;
+    const cancel = this.#node.clock.after(Math.max(0, dueMs - this.#node.clock.nowMs()), () => {
+      this.#timers.delete(name);
+      this.wake();
+    });
+    this.#timers.set(name, cancel);
+  }
+}
