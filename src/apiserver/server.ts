@@ -15,6 +15,7 @@ import type { Authenticator } from "./authn/authenticator.ts";
 import { clientCertificates } from "./authn/client-certificates.ts";
 import { TokenSigner, serviceAccountTokens } from "./authn/service-account-tokens.ts";
 import { authorizersInOrder, mastersAuthorizer } from "./authz/authorizer.ts";
+import { escalationCheck } from "./authz/escalation.ts";
 import { nodeAuthorizer } from "./authz/node-authorizer.ts";
 import { NodeGraph } from "./authz/node-graph.ts";
 import { RbacAuthorizer } from "./authz/rbac.ts";
@@ -124,7 +125,7 @@ function buildState(options: ApiServerOptions, tasks: TaskGroup, finishedHooks: 
     ]),
     authorizer: authorizersInOrder([mastersAuthorizer, nodeAuthorizer(graph, (resource, namespace, name) => findObject(state, resource, namespace, name)), rbac]),
     ruleSource: rbac,
-    admission: new AdmissionChain(admissionPlugins(options.admission)),
+    admission: new AdmissionChain([...admissionPlugins(options.admission), escalationCheck(rbac)]),
     allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), addresses: () => cacheOf("networking.k8s.io", "ipaddresses"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),
     nodes: options.nodes,
     isEnabled: (gate) => gates[gate] ?? true,

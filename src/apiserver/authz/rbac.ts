@@ -48,16 +48,18 @@ export class RbacAuthorizer implements Authorizer {
     }
   }
 
-  /** Rules of the role a binding names. */
-  #rulesOf(reference: RoleRef, namespace: string, missing: string[]): readonly PolicyRule[] {
-    const isCluster = reference.kind === "ClusterRole";
+  /** Rules of the role a binding in `namespace` names; undefined when there is none. */
+  rulesOfRole({ kind, name }: Pick<RoleRef, "kind" | "name">, namespace: string): readonly PolicyRule[] | undefined {
+    const isCluster = kind === "ClusterRole";
     const cache = isCluster ? this.#caches.clusterRoles : this.#caches.roles;
-    const stored = cache.get(isCluster ? reference.name : `${namespace}/${reference.name}`);
-    if (stored === undefined) {
-      missing.push(`${isCluster ? "clusterrole" : "role"}.rbac.authorization.k8s.io ${JSON.stringify(reference.name)} not found`);
-      return [];
-    }
-    return (cache.parse(stored) as unknown as Role | ClusterRole).rules ?? [];
+    const stored = cache.get(isCluster ? name : `${namespace}/${name}`);
+    return stored && ((cache.parse(stored) as unknown as Role | ClusterRole).rules ?? []);
+  }
+
+  #rulesOf(reference: RoleRef, namespace: string, missing: string[]): readonly PolicyRule[] {
+    const rules = this.rulesOfRole(reference, namespace);
+    if (rules === undefined) missing.push(`${reference.kind === "ClusterRole" ? "clusterrole" : "role"}.rbac.authorization.k8s.io ${JSON.stringify(reference.name)} not found`);
+    return rules ?? [];
   }
 }
 

@@ -1,7 +1,7 @@
 /** Kinds that are answered and never stored: reviews of tokens, of access, of oneself; the old `bindings`. */
 import type { ApiResponse } from "../../apimachinery/request.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { StatusError } from "../../apimachinery/status.ts";
+import { StatusError, badRequestError } from "../../apimachinery/status.ts";
 import { parseWriteOptions } from "../registry/options.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -37,7 +37,18 @@ export async function handleVirtual(context: RequestContext, definition: Resourc
   const form = negotiateFor(context, []);
   const options = parseWriteOptions(context.query, "CreateOptions");
   const object = decodeBody(context, definition, options.fieldValidation);
+  fillNamespace(context, definition, object);
   trackUpdate({ context, definition, options }, object, undefined, "");
   const answer = await review(object, context);
   return respondObject(context, definition, answer, { form, status: 201 });
+}
+
+function fillNamespace({ info }: RequestContext, definition: ResourceDefinition, { metadata }: KubeObject): void {
+  if (!definition.isNamespaced) {
+    delete metadata.namespace;
+    return;
+  }
+  const given = metadata.namespace ?? "";
+  if (given !== "" && given !== info.namespace) throw badRequestError("the namespace of the provided object does not match the namespace sent on the request");
+  metadata.namespace = info.namespace;
 }

@@ -3,11 +3,13 @@ import type { PolicyRule } from "../../api/rbac-v1/types.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { badRequestError } from "../../apimachinery/status.ts";
 import type { UserInfo } from "../../apimachinery/request.ts";
+import { nodeNameOf } from "../authz/node-identity.ts";
 import type { RequestContext } from "../request-context.ts";
 
 /** An authorizer that can list what it would allow. */
 export interface RuleSource {
-  rulesFor(user: UserInfo, namespace: string): Iterable<{ readonly rule: PolicyRule }>;
+  /** Names of roles that are missing go to `missing`. */
+  rulesFor(user: UserInfo, namespace: string, missing: string[]): Iterable<{ readonly rule: PolicyRule }>;
 }
 
 export function reviewOwnRules(object: KubeObject, context: RequestContext): KubeObject {
@@ -15,17 +17,20 @@ export function reviewOwnRules(object: KubeObject, context: RequestContext): Kub
   if (namespace === "") throw badRequestError("no namespace on request");
   const resourceRules: object[] = [];
   const nonResourceRules: object[] = [];
-  const isMaster = context.user.groups.includes("system:masters");
-  if (isMaster) {
-    resourceRules.push({ verbs: ["*"], apiGroups: ["*"], resources: ["*"] });
-    nonResourceRules.push({ verbs: ["*"], nonResourceURLs: ["*"] });
+  // The Node authorizer goes by its graph, not by rules.
+  const isNode = nodeNameOf(context.user) !== undefined;
+  const errors: string[] = isNode ? ["node authorizer does not support user rule resolution"] : [];
+  for (const { rule } of context.server.ruleSource.rulesFor(context.user, namespace, errors)) {
+    const { verbs, apiGroups, resources = [], resourceNames, nonResourceURLs = [] } = rule;
+    if (resources.length > 0) resourceRules.push({ verbs, apiGroups, resources, ...(resourceNames !== undefined && { resourceNames }) });
+    if (nonResourceURLs.length > 0) nonResourceRules.push({ verbs, nonResourceURLs });
   }
-  for (const { rule } of context.server.ruleSource.rulesFor(context.user, namespace)) {
-    if ((rule.resources ?? []).length > 0) {
-      const { verbs, apiGroups, resources, resourceNames } = rule;
-      resourceRules.push({ verbs, apiGroups, resources, ...(resourceNames !== undefined && { resourceNames }) });
-    }
-    if ((rule.nonResourceURLs ?? []).length > 0) nonResourceRules.push({ verbs: rule.verbs, nonResourceURLs: rule.nonResourceURLs });
-  }
-  return { ...object, status: { resourceRules, nonResourceRules, incomplete: false } };
+  const { apiVersion, kind } = object;
+  return {
+    ...(apiVersion !== undefined && { apiVersion }),
+    ...(kind !== undefined && { kind }),
+    metadata: {},
+    spec: {},
+    status: { resourceRules, nonResourceRules, incomplete: isNode, ...(errors.length > 0 && { evaluationError: errors.length === 1 ? errors[0]! : `[${errors.join(", ")}]` }) },
+  };
 }

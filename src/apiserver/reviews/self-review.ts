@@ -5,7 +5,7 @@ import type { UserInfo } from "../../apimachinery/request.ts";
 import type { RequestContext } from "../request-context.ts";
 
 export function reviewSelf(object: KubeObject, context: RequestContext): KubeObject {
-  return { ...object, metadata: { ...object.metadata, creationTimestamp: formatTime(context.server.clock.nowMs()) }, status: { userInfo: userInfoJson(context.user) } };
+  return { ...object, metadata: { creationTimestamp: formatTime(context.server.clock.nowMs()) }, status: { userInfo: userInfoJson(context.user) } };
 }
 
 /** A user as the API shows it. */
