@@ -1,8 +1,9 @@
 /** Pod subresources that reach into the node: log, exec, attach, port-forward. The request is passed to the pod's kubelet. */
 import type { ApiResponse } from "../../apimachinery/request.ts";
-import type { Container, Node, Pod } from "../../api/core-v1/types.ts";
+import type { Node, Pod } from "../../api/core-v1/types.ts";
 import { StatusError, badRequestError, internalServerError, notFoundError } from "../../apimachinery/status.ts";
 import { readVersion } from "../registry/convert.ts";
+import { checkedLogAnswer, validateLogOptions } from "./pod-log.ts";
 import { relativeKey } from "../registry/resource-definition.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { findObject } from "../registry/rule-context.ts";
@@ -29,10 +30,11 @@ export async function handlePodConnect(context: RequestContext, definition: Reso
     throw badRequestError(`pod ${name} does not have a host assigned`);
   }
   if (connection !== "log" && (pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed")) throw badRequestError(`cannot ${connection} a container in a completed pod; current phase is ${pod.status.phase}`);
+  if (connection === "log") validateLogOptions(context.query, name);
   const target = kubeletOf(context, nodeName);
   const path = [kubeletPaths[connection], namespace, name, ...(container === undefined ? [] : [container])].map(encodeURIComponent).join("/");
   try {
-    return await context.server.nodes.send(target, {
+    const answer = await context.server.nodes.send(target, {
       method: context.request.method,
       path: `/${path}`,
       query: kubeletQuery(context.query, connection),
@@ -40,27 +42,24 @@ export async function handlePodConnect(context: RequestContext, definition: Reso
       body: context.request.body,
       signal: context.request.signal,
     });
+    return connection === "log" ? await checkedLogAnswer(answer, name) : answer;
   } catch (error) {
     if (error instanceof StatusError) throw error;
     throw internalServerError(`error dialing backend: ${error instanceof Error ? error.message : String(error)}`, error);
   }
 }
 
-/** The container asked for, or the only one (or the one an annotation names). */
+/** The container asked for, or the only regular one. */
 function chooseContainer(pod: Pod, asked: string): string {
-  const names = (list: readonly { name?: string }[] | undefined) => (list ?? []).map((container) => container.name ?? "");
-  const main = names(pod.spec?.containers);
-  const init = names(pod.spec?.initContainers as Container[] | undefined);
-  const ephemeral = names(pod.spec?.ephemeralContainers);
-  const name = pod.metadata.name!;
+  const { containers = [], initContainers = [], ephemeralContainers = [] } = pod.spec ?? {};
+  const names = [...initContainers, ...containers, ...ephemeralContainers].map(({ name }) => name);
+  const podName = pod.metadata.name!;
   if (asked !== "") {
-    if ([...main, ...init, ...ephemeral].includes(asked)) return asked;
-    throw badRequestError(`container ${asked} is not valid for pod ${name}`);
+    if (names.includes(asked)) return asked;
+    throw badRequestError(`container ${asked} is not valid for pod ${podName}`);
   }
-  if (main.length + init.length + ephemeral.length === 1 || (main.length === 1 && init.length === 0 && ephemeral.length === 0)) return main[0]!;
-  const chosen = pod.metadata.annotations?.["kubectl.kubernetes.io/default-container"];
-  if (chosen !== undefined && [...main, ...init].includes(chosen)) return chosen;
-  throw badRequestError(`a container name must be specified for pod ${name}, choose one of: [${[...init, ...main, ...ephemeral].join(" ")}]`);
+  if (containers.length === 1) return containers[0]!.name;
+  throw badRequestError(`a container name must be specified for pod ${podName}, choose one of: [${names.join(" ")}]`);
 }
 
 function kubeletOf(context: RequestContext, nodeName: string): { node: string; address: string; port: number } {

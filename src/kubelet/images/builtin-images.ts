@@ -20,11 +20,12 @@ export function builtinImages(busybox: Busybox): ImageContent[] {
  * at SIGTERM. A process with id 1 has no default action for signals, hence the trap.
  */
 export function pauseImage(busybox: Busybox): ImageContent {
-  const script = "trap 'exit 0' TERM INT; while :; do sleep 2147483647 & wait $!; done";
+  const script = "#!/bin/sh\ntrap 'exit 0' TERM INT\nwhile :; do sleep 2147483647 & wait $!; done\n";
   return {
     name: pauseImageName,
-    layers: [busyboxLayer({ ...busybox, applets: ["sh", "sleep"] })],
-    config: { Entrypoint: ["/bin/sh", "-c", script], Env: [path] },
+    // A file of that name: pods that share processes look for it.
+    layers: [busyboxLayer({ ...busybox, applets: ["sh", "sleep"] }), [{ type: "file", path: "pause", data: Buffer.from(script), mode: 0o755 }]],
+    config: { Entrypoint: ["/pause"], Env: [path] },
   };
 }
 

@@ -13,6 +13,7 @@ import { runAsNonRootFault } from "../resources/security-context.ts";
 import { RuntimeError } from "../runtime/cri.ts";
 import type { Image, Mount, PodSandboxConfig } from "../runtime/cri-messages.ts";
 import type { PodObjects } from "../volumes/object-source.ts";
+import { isPayloadVolume } from "../volumes/payload.ts";
 import { containerConfig, volumeMount } from "./container-config.ts";
 import type { NodeContext } from "./node-context.ts";
 import type { SpecContainer } from "./runtime-names.ts";
@@ -121,7 +122,10 @@ async function makeMounts({ node, pod, spec, attempt, podIPs }: StartRequest, en
   const mounts: Mount[] = [];
   for (const mount of container.volumeMounts ?? []) {
     const subPath = mount.subPathExpr === undefined || mount.subPathExpr === "" ? (mount.subPath ?? "") : expandSubPath(mount.subPathExpr, environment);
-    mounts.push(volumeMount(mount, await node.storage.path(pod, mount.name, subPath)));
+    const volume = pod.spec?.volumes?.find(({ name }) => name === mount.name);
+    // What comes from the API cannot be written, whatever the mount says.
+    const isReadOnly = mount.readOnly === true || (volume !== undefined && isPayloadVolume(volume));
+    mounts.push(volumeMount({ ...mount, readOnly: isReadOnly }, await node.storage.path(pod, mount.name, subPath)));
   }
   const hasOwnHosts = mounts.some(({ container_path }) => container_path === "/etc/hosts");
   if (!hasOwnHosts && pod.spec?.hostNetwork !== true && podIPs.length > 0) {

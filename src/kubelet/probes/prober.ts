@@ -30,8 +30,9 @@ export class Prober {
       // Plain init containers run to their end and are not probed.
       if (spec.kind === "ephemeralContainers" || (spec.kind === "initContainers" && !isSidecar(spec))) continue;
       for (const [kind, probe] of probesOf(spec)) {
-        if (isStopping && kind === "liveness") continue;
         const key = `${container.id}/${kind}`;
+        const hasStarted = this.#workers.get(key)?.state.verdict === true;
+        if (isStopping && (kind === "liveness" || (kind === "startup" && !hasStarted))) continue;
         wanted.add(key);
         const known = this.#workers.get(key);
         if (known !== undefined) known.podIP = podIP;
