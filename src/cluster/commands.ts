@@ -23,14 +23,47 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "everything in one process",
     async run(words) {
       const [{ parseArguments }, { readUpOptions, upOptionTable }, { runUp }] = await Promise.all([import("./arguments.ts"), import("./up-options.ts"), import("./up.ts")]);
-      await runUp(readUpOptions(parseArguments(words, upOptionTable)));
+      const parsed = parseArguments(words, upOptionTable);
+      const options = readUpOptions(parsed);
+      if (parsed.options.get("detach") === "true") {
+        const { runDetached } = await import("./detach.ts");
+        await runDetached(words, options);
+      } else await runUp(options);
     },
   },
   down: {
-    summary: "stops the process that runs on the data directory",
+    summary: "stops what runs on the data directory, pods too",
     async run(words) {
       const { runDown } = await import("./down.ts");
       await runDown(words);
+    },
+  },
+  reset: {
+    summary: "stops it and removes all that was made",
+    async run(words) {
+      const { runReset } = await import("./down.ts");
+      await runReset(words);
+    },
+  },
+  status: {
+    summary: "what runs on the data directory",
+    async run(words) {
+      const { runStatus } = await import("./status.ts");
+      await runStatus(words);
+    },
+  },
+  logs: {
+    summary: "prints the log of a detached instance",
+    async run(words) {
+      const { runLogs } = await import("./detach.ts");
+      await runLogs(words);
+    },
+  },
+  image: {
+    summary: "load FILE, ls, rm NAME: images of the instance's containerd",
+    async run(words) {
+      const { runImage } = await import("./image.ts");
+      await runImage(words);
     },
   },
   kubeconfig: {

@@ -12,6 +12,12 @@ export interface Environment {
   readonly log: Log;
 }
 
+/** For commands that do their work and end: their timers keep the process alive, their log shows only what went wrong. */
+export function commandEnvironment(): Environment {
+  const clock = systemClock({ keepAlive: true });
+  return { clock, random: systemRandom(), log: createLog({ level: "warn", write: (line) => process.stderr.write(`${line}\n`), nowMs: () => clock.nowMs() }) };
+}
+
 /** `isVerbose` shows debug lines; all lines go to standard error. */
 export function realEnvironment(isVerbose: boolean): Environment {
   const clock = systemClock();

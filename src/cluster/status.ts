@@ -1,0 +1,24 @@
+/** `coracle status`: whether an instance runs, and where its pieces are. */
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { parseKubeconfig } from "../client/index.ts";
+import { parseArguments } from "./arguments.ts";
+import { instanceId } from "./instance-id.ts";
+import { readProcessId } from "./process-id.ts";
+import { defaultDataDir } from "./up-options.ts";
+
+export async function runStatus(words: readonly string[]): Promise<void> {
+  const { options } = parseArguments(words, { "data-dir": "value" });
+  const dataDir = resolve(options.get("data-dir") ?? defaultDataDir());
+  const pid = await readProcessId(dataDir);
+  const kubeconfig = join(dataDir, "kubeconfig");
+  const server = await readFile(kubeconfig, "utf8").then((text) => parseKubeconfig(text).clusters[0]?.cluster.server, () => undefined);
+  const rows = [
+    ["process", pid === undefined ? "not running" : String(pid)],
+    ["data", dataDir],
+    ["instance", instanceId(dataDir)],
+    ["kubeconfig", server === undefined ? "not made" : kubeconfig],
+    ["server", server ?? "unknown"],
+  ];
+  process.stdout.write(rows.map(([name, value]) => `${name!.padEnd(12)}${value}\n`).join(""));
+}
