@@ -1,4 +1,6 @@
 import { durationFlag, numberFlag } from "./flags.ts";
+import { clusterRoleAggregationController } from "./clusterrole-aggregation/controller.ts";
+import { daemonSetController } from "./daemonset/controller.ts";
 import { deploymentController } from "./deployment/controller.ts";
 import { endpointSliceController } from "./endpointslice/controller.ts";
 import { endpointsController } from "./endpoints/controller.ts";
@@ -11,7 +13,10 @@ import { replicaSetController } from "./replicaset/controller.ts";
 import { replicationControllerController } from "./replicationcontroller/controller.ts";
 import { rootCaController } from "./root-ca/controller.ts";
 import { serviceAccountController } from "./service-account/controller.ts";
+import { statefulSetController } from "./statefulset/controller.ts";
 import { taintEvictionController } from "./taint-eviction/controller.ts";
+import { ttlAfterFinishedController } from "./ttl-after-finished/controller.ts";
+import { ttlController } from "./ttl/controller.ts";
 import type { Controller } from "../operator/index.ts";
 import type { ManagerFlags } from "./flags.ts";
 
@@ -29,9 +34,14 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     on("namespace-controller", ["namespace"], () => namespaceController(workers("namespace", 10))),
     on("serviceaccount-controller", ["serviceaccount"], () => serviceAccountController),
     on("garbage-collector-controller", ["garbagecollector"], () => garbageCollectorController(workers("gc", 20))),
+    on("daemonset-controller", ["daemonset"], () => daemonSetController(workers("daemonset", 2))),
     on("job-controller", ["job"], () => jobController(workers("job", 5))),
     on("deployment-controller", ["deployment"], () => deploymentController(workers("deployment", 5))),
     on("replicaset-controller", ["replicaset"], () => replicaSetController(workers("replicaset", 5))),
+    on("statefulset-controller", ["statefulset"], () => statefulSetController(workers("statefulset", 5))),
+    on("ttl-controller", ["ttl"], () => ttlController()),
+    on("clusterrole-aggregation-controller", ["clusterrole-aggregation"], () => clusterRoleAggregationController()),
+    on("ttl-after-finished-controller", ["ttl-after-finished"], () => ttlAfterFinishedController(workers("ttl-after-finished", 5))),
     on("node-lifecycle-controller", ["nodelifecycle"], () => nodeLifecycleController(nodeSettings(flags))),
     on("taint-eviction-controller", ["taint-eviction"], () => taintEvictionController()),
     on("root-ca-certificate-publisher-controller", ["root-ca-cert-publisher"], () => rootCaController({ caBundle })),

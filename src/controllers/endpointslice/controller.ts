@@ -20,7 +20,8 @@ export function endpointSliceController(options: { readonly workers?: number; re
     watches: [
       watch(resources.services, { keys: ownKey }),
       watch(resources.pods, { keys: servicesOfPod, isRelevant: isAddressChange, indexes: onNode }),
-      watch(resources.nodes, { keys: servicesOnNode, isRelevant: ({ object, old }) => old === undefined || zoneOf(object) !== zoneOf(old) }),
+      // A node that changes its zone tells by its pods' next change.
+      watch(resources.nodes, { keys: servicesOnNode, isRelevant: ({ kind }) => kind !== "update" }),
       watch(resources.endpointSlices, { keys: serviceOfSlice, indexes: { service: serviceOfSlice } }),
     ],
     snapshot(key, caches) {
@@ -53,8 +54,4 @@ function serviceOfSlice({ metadata }: DeepReadonly<EndpointSlice>): readonly str
 function servicesOnNode({ metadata }: DeepReadonly<Node>, caches: Caches): readonly string[] {
   const pods = caches.of(resources.pods).byIndex("node", metadata.name ?? "");
   return [...new Set(pods.flatMap((pod) => servicesOfPod(pod, caches)))];
-}
-
-function zoneOf({ metadata }: DeepReadonly<Node>): string | undefined {
-  return metadata.labels?.["topology.kubernetes.io/zone"];
 }

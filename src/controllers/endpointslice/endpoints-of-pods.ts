@@ -52,7 +52,7 @@ function portsOf(service: DeepReadonly<Service>, pod: DeepReadonly<Pod>): Endpoi
     const { name = "", protocol = "TCP", appProtocol } = servicePort;
     ports.push({ name, protocol, port, ...(appProtocol !== undefined && { appProtocol }) });
   }
-  return ports;
+  return ports.sort((left, right) => ((left.name ?? "") < (right.name ?? "") ? -1 : 1));
 }
 
 function endpointOf(service: DeepReadonly<Service>, pod: DeepReadonly<Pod>, address: string, node: DeepReadonly<Node> | undefined): Endpoint {

@@ -12,11 +12,14 @@ export interface DeletionFindings {
   readonly remaining: ReadonlyMap<string, number>;
   /** Objects left per finalizer that holds them. */
   readonly finalizers: ReadonlyMap<string, number>;
+  /** Only pods were looked at so far: what remains is not told yet. */
+  readonly isWaitingForPods: boolean;
 }
 
 /** The conditions that tell of a namespace's deletion (KEP-1164), over those that were there. */
 export function deletionConditions(current: readonly DeepReadonly<NamespaceCondition>[], findings: DeletionFindings, nowMs: number): NamespaceCondition[] {
-  const { discoveryFault, contentFaults, remaining, finalizers } = findings;
+  const { discoveryFault, contentFaults, isWaitingForPods } = findings;
+  const { remaining, finalizers } = isWaitingForPods ? { remaining: new Map<string, number>(), finalizers: new Map<string, number>() } : findings;
   const wanted: NamespaceCondition[] = [
     discoveryFault === undefined
       ? claim("NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered", "All resources successfully discovered")

@@ -13,7 +13,8 @@ export async function deleteContent(client: Client, namespace: string, signal: A
   const findings = new Findings(staleGroups(discovered));
   const isPods = ({ type }: DiscoveredResource) => type.group === "" && type.resource === "pods";
   for (const pods of deletable.filter(isPods)) await findings.collect(client, namespace, pods, signal);
-  if (findings.remaining.size > 0 || findings.contentFaults.length > 0) return findings;
+  findings.isWaitingForPods = findings.remaining.size > 0;
+  if (findings.isWaitingForPods || findings.contentFaults.length > 0) return findings;
   const others = deletable.filter((resource) => !isPods(resource));
   await Promise.all(others.map((resource) => findings.collect(client, namespace, resource, signal)));
   return findings;
@@ -24,6 +25,7 @@ class Findings implements DeletionFindings {
   readonly contentFaults: string[] = [];
   readonly remaining = new Map<string, number>();
   readonly finalizers = new Map<string, number>();
+  isWaitingForPods = false;
 
   constructor(stale: readonly string[]) {
     if (stale.length > 0) this.discoveryFault = `Discovery failed for some groups, ${stale.length} failing: unable to retrieve the complete list of server APIs: ${stale.join(", ")}`;

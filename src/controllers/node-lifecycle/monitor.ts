@@ -1,6 +1,7 @@
 import { isNotFound } from "../../apimachinery/status.ts";
 import { referenceTo, resources } from "../../client/index.ts";
 import { eventAction, patchAction } from "../../operator/index.ts";
+import { conditionPatch } from "../pods/condition-patch.ts";
 import { podCondition } from "../pods/pod-state.ts";
 import { deepEqual } from "../../apimachinery/json.ts";
 import { formatTime } from "../../apimachinery/time.ts";
@@ -128,10 +129,9 @@ function nodeReference(node: DeepReadonly<Node>) {
 }
 
 function podNotReady(pod: DeepReadonly<Pod>, nowMs: number): Action[] {
-  const conditions = [{ ...podCondition(pod, "Ready"), status: "False", lastTransitionTime: formatTime(nowMs) }];
-  const body = { metadata: { uid: pod.metadata.uid }, status: { conditions } };
+  const condition = { ...podCondition(pod, "Ready"), type: "Ready", status: "False", lastTransitionTime: formatTime(nowMs) };
   return [
     eventAction(referenceTo(resources.pods, pod), { type: "Warning", reason: "NodeNotReady", message: "Node is not ready" }),
-    patchAction(resources.pods, pod, { type: "strategic", body }, { subresource: "status", onError: (error) => ({ severity: isNotFound(error) ? "ignore" : "continue" }) }),
+    patchAction(resources.pods, pod, conditionPatch(pod, condition), { subresource: "status", onError: (error) => ({ severity: isNotFound(error) ? "ignore" : "continue" }) }),
   ];
 }

@@ -2,10 +2,11 @@ import { formatTime } from "../../apimachinery/time.ts";
 import { resources } from "../../client/index.ts";
 import { deleteAction, nothingToDo, patchAction } from "../../operator/index.ts";
 import { hasTaint, readyStatus } from "../nodes/node-conditions.ts";
+import { conditionPatch } from "../pods/condition-patch.ts";
 import { isFinished } from "../pods/pod-state.ts";
 import { whenGone } from "../ownership/when-gone.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
-import type { Node, Pod } from "../../api/core-v1/types.ts";
+import type { Node, Pod, PodCondition } from "../../api/core-v1/types.ts";
 import type { Action, Plan } from "../../operator/index.ts";
 
 /**
@@ -52,7 +53,7 @@ function isHeld({ metadata, status }: DeepReadonly<Pod>): boolean {
   return metadata.deletionGracePeriodSeconds !== 0 || (status?.phase !== "Failed" && status?.phase !== "Succeeded");
 }
 
-function orphanCondition(pod: DeepReadonly<Pod>, nowMs: number): object {
+function orphanCondition(pod: DeepReadonly<Pod>, nowMs: number): PodCondition {
   const { generation } = pod.metadata;
   return {
     type: "DisruptionTarget",
@@ -65,8 +66,9 @@ function orphanCondition(pod: DeepReadonly<Pod>, nowMs: number): object {
 }
 
 /** A pod that will never end by itself has failed: what counts on it must hear of it. */
-function failure(pod: DeepReadonly<Pod>, condition?: object): Action[] {
+function failure(pod: DeepReadonly<Pod>, condition?: PodCondition): Action[] {
   if (isFinished(pod)) return [];
-  const body = { metadata: { uid: pod.metadata.uid }, status: { phase: "Failed", ...(condition !== undefined && { conditions: [condition] }) } };
-  return [patchAction(resources.pods, pod, { type: "strategic", body }, { subresource: "status", onError: whenGone })];
+  const plain = { type: "strategic", body: { metadata: { uid: pod.metadata.uid }, status: { phase: "Failed" } } } as const;
+  const patch = condition === undefined ? plain : conditionPatch(pod, condition, { phase: "Failed" });
+  return [patchAction(resources.pods, pod, patch, { subresource: "status", onError: whenGone })];
 }

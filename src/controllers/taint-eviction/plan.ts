@@ -2,6 +2,7 @@ import { formatTime } from "../../apimachinery/time.ts";
 import { resources } from "../../client/index.ts";
 import { deleteAction, eventAction, nothingToDo, patchAction } from "../../operator/index.ts";
 import { whenGone } from "../ownership/when-gone.ts";
+import { conditionPatch } from "../pods/condition-patch.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod, Taint, Toleration } from "../../api/core-v1/types.ts";
 import type { Action, Plan } from "../../operator/index.ts";
@@ -57,7 +58,7 @@ function evict(pod: DeepReadonly<Pod>, nowMs: number): Action[] {
   const mark = patchAction(
     resources.pods,
     pod,
-    { type: "strategic", body: { metadata: { uid }, status: { conditions: [condition] } } },
+    conditionPatch(pod, condition),
     { subresource: "status", onError: whenGone },
   );
   const told = eventAction(
