@@ -239,6 +239,7 @@ export class PodWorker {
     const plan = this.#plan();
     if (plan.kind === "stop" || plan.kind === "idle") {
       this.#stage = "stopping";
+      this.#followProbes();
       this.#startWork(() => this.#stop());
       return;
     }

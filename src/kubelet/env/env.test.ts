@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Pod, Service } from "../../api/core-v1/types.ts";
+import { containerEnvironment } from "./container-environment.ts";
+import type { EnvironmentSources } from "./container-environment.ts";
+import { expand } from "./expand.ts";
+import { resourceValue } from "./field-values.ts";
+import { serviceVariables } from "./service-variables.ts";
+
+const expansions: [text: string, result: string][] = [
+  ["$(A)", "x"],
+  ["$(A)-$(B)", "x-$(B)"],
+  ["$$(A)", "$(A)"],
+  ["$A", "$A"],
+  ["$(A", "$(A"],
+  ["a$", "a$"],
+  ["$$$(A)", "$x"],
+  ["$()", "$()"],
+];
+for (const [text, result] of expansions) test(`expand ${text}`, () => assert.equal(expand(text, new Map([["A", "x"]])), result));
+
+const facts = { podIPs: ["10.0.0.1"], nodeAddress: "192.0.2.1", allocatable: { cpu: "4", memory: "1Gi" } };
+const pod: Pod = { metadata: { name: "p", namespace: "n", labels: { b: "2", a: "1" } }, spec: { containers: [{ name: "c", resources: { requests: { cpu: "250m" }, limits: { memory: "64Mi" } } }] } };
+
+const resourceValues: [resource: string, divisor: string | undefined, result: string][] = [
+  ["requests.cpu", undefined, "1"],
+  ["requests.cpu", "1m", "250"],
+  ["limits.memory", "1Mi", "64"],
+  ["limits.cpu", "0", "4"],
+  ["requests.memory", undefined, "0"],
+];
+for (const [resource, divisor, result] of resourceValues) {
+  test(`resource ${resource} / ${divisor}`, () => assert.equal(resourceValue(pod, facts, { resource, ...(divisor !== undefined && { divisor }) }, "c"), result));
+}
+
+const sources: EnvironmentSources = {
+  facts,
+  services: [],
+  configMap: (name) => (name === "cm" ? { metadata: { name }, data: { a: "1" } } : undefined),
+  secret: (name) => (name === "se" ? { metadata: { name }, data: { s: "aGlkZGVu" } } : undefined),
+};
+test("environment: later ones win, names are expanded, sources are read", () => {
+  const variables = containerEnvironment(
+    pod,
+    {
+      name: "c",
+      envFrom: [{ prefix: "P_", configMapRef: { name: "cm" } }, { configMapRef: { name: "none", optional: true } }],
+      env: [
+        { name: "P_a", value: "own" },
+        { name: "REF", value: "$(P_a)/$(NS)" },
+        { name: "NS", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } },
+        { name: "S", valueFrom: { secretKeyRef: { name: "se", key: "s" } } },
+        { name: "LABELS", valueFrom: { fieldRef: { fieldPath: "metadata.labels" } } },
+        { name: "GONE", valueFrom: { configMapKeyRef: { name: "cm", key: "z", optional: true } } },
+      ],
+    },
+    sources,
+  );
+  assert.deepEqual(Object.fromEntries(variables), { P_a: "own", REF: "own/$(NS)", NS: "n", S: "hidden", LABELS: 'a="1"\nb="2"' });
+});
+
+const faults: [env: object, message: string][] = [
+  [{ configMapKeyRef: { name: "none", key: "a" } }, 'configmap "none" not found'],
+  [{ configMapKeyRef: { name: "cm", key: "b" } }, "couldn't find key b in ConfigMap n/cm"],
+  [{ secretKeyRef: { name: "se", key: "b" } }, "couldn't find key b in Secret n/se"],
+];
+for (const [valueFrom, message] of faults) {
+  test(`environment fault: ${message}`, () => assert.throws(() => containerEnvironment(pod, { name: "c", env: [{ name: "A", valueFrom }] }, sources), { message }));
+}
+
+test("services: those of the namespace, and kubernetes", () => {
+  const service = (namespace: string, name: string, clusterIP: string): Service => ({ metadata: { name, namespace }, spec: { clusterIP, ports: [{ name: "web", port: 80 }] } });
+  const variables = serviceVariables([service("n", "my-svc", "10.0.0.9"), service("default", "kubernetes", "10.0.0.1"), service("n", "headless", "None")], "n", true);
+  assert.equal(variables.get("MY_SVC_PORT_80_TCP"), "tcp://10.0.0.9:80");
+  assert.equal(variables.get("MY_SVC_SERVICE_PORT_WEB"), "80");
+  assert.equal(variables.get("KUBERNETES_SERVICE_HOST"), "10.0.0.1");
+  assert.deepEqual([...serviceVariables([service("n", "my-svc", "10.0.0.9")], "n", false)], []);
+  assert.equal([...variables.keys()].some((name) => name.startsWith("HEADLESS")), false);
+});
