@@ -1,7 +1,6 @@
 import { TaskGroup } from "../base/task-group.ts";
 import { Client, InformerSet, SeriesEventRecorder } from "../client/index.ts";
 import { buildProfiles } from "./config/build-profiles.ts";
-import { defaultSchedulerName } from "./config/configuration.ts";
 import { builtInPlugins } from "./config/plugin-registry.ts";
 import { DecisionLog } from "./driver/decision-log.ts";
 import { clusterObjects, followCluster } from "./driver/informers.ts";
@@ -71,13 +70,15 @@ async function run(options: SchedulerOptions, decisions: DecisionLog, signal: Ab
     maxUnschedulableMs: 300_000,
   });
   const tasks = new TaskGroup({ parent: signal, onFailure: (name, error) => log.error("The scheduler failed", { task: name, error }) });
-  const controller = profiles.keys().next().value ?? defaultSchedulerName;
-  const events = new SeriesEventRecorder({ client, clock, random, log, controller, instance: `${controller}-${options.hostName ?? "localhost"}` });
+  const hostName = options.hostName ?? "localhost";
+  const recorders = new Map(
+    Array.from(profiles.keys(), (name) => [name, new SeriesEventRecorder({ client, clock, random, log, controller: name, instance: `${name}-${hostName}` })]),
+  );
   const writes = new PodWrites({ client, clock, log, signal: tasks.signal });
   await informers.synced(signal);
   followCluster({ informers, state, queue, profiles });
-  const loop = new SchedulingLoop({ client, state, queue, profiles, events, writes, gate, decisions, tasks, clock, random, log, signal: tasks.signal });
-  tasks.start("events", (inner) => events.run(inner));
+  const loop = new SchedulingLoop({ client, state, queue, profiles, recorders, writes, gate, decisions, tasks, clock, random, log, signal: tasks.signal });
+  for (const recorder of recorders.values()) tasks.start("events", (inner) => recorder.run(inner));
   tasks.start("flush", (inner) => flushEvery(queue, clock, inner));
   tasks.start("scheduling", (inner) => loop.run(inner));
   await tasks.join();

@@ -40,7 +40,7 @@ export interface PreemptionPlan {
 
 export interface PreemptionDriver {
   readonly client: Client;
-  readonly events: SeriesEventRecorder;
+  readonly recorders: ReadonlyMap<string, SeriesEventRecorder>;
   readonly writes: PodWrites;
   readonly gate: PreemptionGate;
   readonly queue: SchedulingQueue;
@@ -52,7 +52,7 @@ export interface PreemptionDriver {
 async function evict(
   victim: PodInfo,
   { pod, nodeName }: { pod: PodInfo; nodeName: string },
-  { client, events, writes, signal }: PreemptionDriver,
+  { client, recorders, writes, signal }: PreemptionDriver,
 ): Promise<void> {
   const { namespace, name, uid } = victim;
   const generation = victim.pod.metadata.generation;
@@ -71,7 +71,7 @@ async function evict(
     if (!isNotFound(error)) throw error;
     return;
   }
-  events.record(referenceTo(resources.pods, victim.pod), {
+  recorders.get(pod.pod.spec?.schedulerName ?? "")?.record(referenceTo(resources.pods, victim.pod), {
     type: "Normal",
     reason: "Preempted",
     action: "Preempting",

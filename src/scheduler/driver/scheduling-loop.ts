@@ -33,7 +33,8 @@ import type { PodWrites } from "./pod-writes.ts";
  */
 export class SchedulingLoop {
   readonly #parts: SchedulingLoopParts;
-  readonly #bindings = new Set<Promise<void>>();
+  #bindings = 0;
+  #whenBound: (() => void) | undefined;
   readonly #caches = new Map<Profile, VerdictCache>();
   #startIndex = 0;
 
@@ -52,7 +53,7 @@ export class SchedulingLoop {
         continue;
       }
       this.#attempt(entry);
-      if (this.#bindings.size >= bindingLimit) await Promise.race(this.#bindings);
+      if (this.#bindings >= bindingLimit) await new Promise<void>((resolve) => (this.#whenBound = resolve));
       if (clock.monotonicMs() - turnStartedMs < turnMs) continue;
       await loopTurn();
       turnStartedMs = clock.monotonicMs();
@@ -90,25 +91,30 @@ export class SchedulingLoop {
     if (isRefusal(reserved)) return this.#failWith(entry, reserved);
     state.assume(info, decision.node.name);
     state.withdrawNomination(info.uid);
-    const task = this.#bind(entry, { cycle, profile, decision, reservations: reserved.reservations });
-    this.#bindings.add(task);
-    this.#parts.tasks.start(`binding of ${info.namespace}/${info.name}`, async () => {
-      try {
-        await task;
-      } finally {
-        this.#bindings.delete(task);
-      }
-    });
-    if (!reserved.reservations.some(({ preBind }) => preBind !== undefined)) queue.done(info.uid);
+    const plan = { cycle, profile, decision, reservations: reserved.reservations };
+    const mayWait = mayTakeLong(plan);
+    this.#parts.tasks.start(`binding of ${info.namespace}/${info.name}`, () => (mayWait ? this.#bind(entry, plan) : this.#bindNow(entry, plan)));
+    if (!mayWait) queue.done(info.uid);
+  }
+
+  /** A binding that waits for nothing but the API; only so many are under way at once. */
+  async #bindNow(entry: QueueEntry, plan: BindingPlan): Promise<void> {
+    this.#bindings += 1;
+    try {
+      await this.#bind(entry, plan);
+    } finally {
+      this.#bindings -= 1;
+      this.#whenBound?.();
+    }
   }
 
   async #bind(entry: QueueEntry, plan: BindingPlan): Promise<void> {
-    const { state, queue, events, writes, clock, log, signal } = this.#parts;
+    const { state, queue, recorders, writes, clock, log, signal } = this.#parts;
     const { cycle, profile, decision, reservations } = plan;
     const { info } = entry;
     const nodeName = decision.node.name;
     // Others shall know where the pod is going while it waits.
-    const mayWait = reservations.some(({ preBind }) => preBind !== undefined);
+    const mayWait = mayTakeLong(plan);
     if (mayWait) await writes.updateStatus(info.pod, { nominatedNodeName: nodeName });
     let refusal: Refusal | undefined;
     try {
@@ -124,7 +130,7 @@ export class SchedulingLoop {
     }
     if (refusal === undefined) {
       const note = `Successfully assigned ${info.namespace}/${info.name} to ${nodeName}`;
-      events.record(referenceTo(resources.pods, info.pod), { type: "Normal", reason: "Scheduled", action: "Binding", note });
+      recorders.get(profile.schedulerName)?.record(referenceTo(resources.pods, info.pod), { type: "Normal", reason: "Scheduled", action: "Binding", note });
       return;
     }
     unreserve(reservations);
@@ -194,7 +200,8 @@ export class SchedulingLoop {
   }
 
   #recordFailure(info: PodInfo, note: string): void {
-    this.#parts.events.record(referenceTo(resources.pods, info.pod), { type: "Warning", reason: "FailedScheduling", action: "Scheduling", note });
+    const recorder = this.#parts.recorders.get(info.pod.spec?.schedulerName ?? "");
+    recorder?.record(referenceTo(resources.pods, info.pod), { type: "Warning", reason: "FailedScheduling", action: "Scheduling", note });
   }
 
   #giveBack(entry: QueueEntry, outcome: AttemptOutcome): void {
@@ -207,7 +214,8 @@ export interface SchedulingLoopParts {
   readonly state: ClusterState;
   readonly queue: SchedulingQueue;
   readonly profiles: ReadonlyMap<string, Profile>;
-  readonly events: SeriesEventRecorder;
+  /** By scheduler name. */
+  readonly recorders: ReadonlyMap<string, SeriesEventRecorder>;
   readonly writes: PodWrites;
   readonly gate: PreemptionGate;
   readonly decisions: DecisionLog;
@@ -223,6 +231,11 @@ interface BindingPlan {
   readonly profile: Profile;
   readonly decision: Assigned;
   readonly reservations: readonly Reservation[];
+}
+
+/** Whether something is to be written, or waited for, before the binding. */
+function mayTakeLong({ profile, reservations }: BindingPlan): boolean {
+  return reservations.some(({ preBind }) => preBind !== undefined) || profile.plugins.some(({ permit }) => permit !== undefined);
 }
 
 /** Bindings under way at once. */
