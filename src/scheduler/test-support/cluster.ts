@@ -98,7 +98,9 @@ export function verdicts(name: string, state: ClusterState, pod: Pod, configurat
 export function scoresOf(name: string, state: ClusterState, pod: Pod, configuration: SchedulerConfiguration = {}): Record<string, number> | undefined {
   const cycle = cycleOf(state, pod);
   const profile = { ...profileOf(state, configuration), plugins: [pluginOf(name, state, configuration)] };
-  profile.plugins[0]!.preFilter?.(cycle);
+  // Some scores come from what was found while filtering.
+  const filter = profile.plugins[0]!.preFilter?.(cycle);
+  if (filter !== undefined && filter !== "skip" && !isRefusal(filter)) for (const node of state.nodes) filter.refuse(node);
   const { values } = scoreNodes({ cycle, profile, nodes: state.nodes, positions: undefined, verdicts: undefined });
   return values[0] && Object.fromEntries(state.nodes.map((node, index) => [node.name, values[0]![index]!]));
 }
