@@ -19,6 +19,7 @@ import type { ContainerStateWaiting, Pod, PodStatus } from "../../api/core-v1/ty
 import { sleep } from "../../base/clock.ts";
 import { isAbort } from "../../base/task-group.ts";
 import { Prober } from "../probes/prober.ts";
+import type { AssumedHealth } from "../probes/prober.ts";
 import { podStatus, rejectedStatus } from "../status/pod-status.ts";
 import type { Verdict } from "../status/pod-status.ts";
 import { StatusWriter } from "../status/status-writer.ts";
@@ -49,6 +50,8 @@ export class PodWorker {
   readonly #prober: Prober;
   readonly #starts: ContainerStarts;
   readonly #timers = new Map<string, () => void>();
+  /** What an earlier kubelet told of containers, by their ids. */
+  readonly #inherited: ReadonlyMap<string, AssumedHealth>;
   #stage: Stage = "new";
   #rejection: Rejection | undefined;
   #verdict: Verdict | undefined;
@@ -73,6 +76,7 @@ export class PodWorker {
     });
     this.#volumes = new PodVolumes(node, this.#objects);
     this.#starts = new ContainerStarts(node.clock);
+    this.#inherited = inheritedHealth(pod);
     this.#prober = new Prober({
       ...node,
       signal: this.#ended.signal,
@@ -275,7 +279,7 @@ export class PodWorker {
 
   #health(container: RuntimeContainer) {
     const spec = containersOf(this.pod).find(({ container: { name } }) => name === container.name);
-    return spec === undefined ? { isStarted: true, isReady: false } : this.#prober.health(spec, container);
+    return spec === undefined ? { isStarted: true, isReady: false } : this.#prober.health(spec, container, this.#inherited.get(container.id));
   }
 
   /** Whether a step can be done now; a container that waits shows why. */
@@ -487,4 +491,9 @@ export class PodWorker {
     });
     this.#timers.set(name, cancel);
   }
+}
+
+function inheritedHealth({ status }: DeepReadonly<Pod>): Map<string, AssumedHealth> {
+  const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+  return new Map(statuses.map(({ containerID = "", ready, started }) => [containerID.replace(/^.*:\/\//, ""), { isReady: ready, isStarted: started === true }]));
 }

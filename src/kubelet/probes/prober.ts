@@ -46,12 +46,12 @@ export class Prober {
     }
   }
 
-  /** The state of a running container. `spec` decides which probes count. */
-  health(spec: SpecContainer, container: RuntimeContainer): ContainerHealth {
+  /** The state of a running container. `spec` decides which probes count; `assumed` counts until the first results are there. */
+  health(spec: SpecContainer, container: RuntimeContainer, assumed?: AssumedHealth): ContainerHealth {
     const verdict = (kind: ProbeKind) => this.#workers.get(`${container.id}/${kind}`)?.state.verdict;
     const { startupProbe, readinessProbe } = spec.container;
-    const isStarted = startupProbe === undefined || verdict("startup") === true;
-    const isReady = isStarted && (readinessProbe === undefined || verdict("readiness") === true);
+    const isStarted = startupProbe === undefined || (verdict("startup") ?? assumed?.isStarted) === true;
+    const isReady = isStarted && (readinessProbe === undefined || (verdict("readiness") ?? assumed?.isReady) === true);
     if (startupProbe !== undefined && verdict("startup") === false) return { isStarted: false, isReady: false, failed: "startup" };
     return verdict("liveness") === false ? { isStarted, isReady, failed: "liveness" } : { isStarted, isReady };
   }
@@ -69,6 +69,12 @@ export class Prober {
   wakeHeldBack(containerId: string): void {
     for (const [key, worker] of this.#workers) if (key.startsWith(`${containerId}/`)) worker.wake();
   }
+}
+
+/** What an earlier kubelet said of a container that it left running. */
+export interface AssumedHealth {
+  readonly isStarted: boolean;
+  readonly isReady: boolean;
 }
 
 export interface ProberOptions extends HandlerTools {

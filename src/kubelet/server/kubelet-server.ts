@@ -17,7 +17,6 @@ import { readLogOptions } from "./log-options.ts";
 import { readLog } from "./log-reader.ts";
 import { servePortForward } from "./port-forward.ts";
 import { readCommandStreams, serveRemoteCommand } from "./remote-command.ts";
-import { isWebSocketRequest } from "./websocket.ts";
 
 export interface KubeletServerOptions {
   readonly clock: Clock;
@@ -122,7 +121,6 @@ function serveExec({ request, query, served, containerName, container }: Contain
   const streams = readCommandStreams(query);
   if (streams === undefined) return plain(400, "you must specify at least 1 of stdin, stdout, stderr");
   if (container === undefined) return plain(500, `container not found (${JSON.stringify(containerName)})`);
-  if (!isWebSocketRequest(request)) return plain(500, "Upgrade request required\n");
   const cmd = query.getAll("command");
   return serveRemoteCommand(request, streams, () => served.runtime.openExec({ container_id: container.id, cmd, ...streams }));
 }
@@ -132,7 +130,6 @@ function serveAttach({ request, query, served, containerName, container }: Conta
   if (streams === undefined) return plain(400, "you must specify at least 1 of stdin, stdout, stderr");
   const { name, namespace } = served.worker.pod.metadata;
   if (container === undefined) return plain(500, `container ${containerName} not found in pod ${name}_${namespace}`);
-  if (!isWebSocketRequest(request)) return plain(500, "Upgrade request required\n");
   const spec = containersOf(served.worker.pod).find((candidate) => candidate.container.name === containerName)?.container;
   const own = { ...streams, tty: spec?.tty === true, stdin: streams.stdin && spec?.stdin === true };
   return serveRemoteCommand(request, streams, () => served.runtime.openAttach({ container_id: container.id, ...own }));

@@ -5,6 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { PortForwardSession, RuntimeService } from "../runtime/cri.ts";
 import { serveForwardStreams } from "./port-forward-streams.ts";
 import { SpdyServer } from "./spdy-server.ts";
+import { acceptSpdy, isSpdyRequest } from "./spdy-upgrade.ts";
 import { acceptWebSocket, isWebSocketRequest } from "./websocket.ts";
 import type { WebSocketConnection } from "./websocket.ts";
 
@@ -18,7 +19,9 @@ export interface PortForwardCall {
 
 export function servePortForward(call: PortForwardCall): ApiResponse {
   const { request, query } = call;
-  if (!isWebSocketRequest(request)) return acceptSpdy(call);
+  if (!isWebSocketRequest(request)) {
+    return isSpdyRequest(request) ? acceptSpdy(request, spdyOffer, (server) => serveForwardStreams(server, call)) : plain(500, "Upgrade request required\n");
+  }
   const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
   if (offered.includes(tunnelProtocol)) {
     return acceptWebSocket(request, [tunnelProtocol], (connection) => runTunnel(connection, call));
@@ -33,33 +36,10 @@ export function portForwardError(port: number, sandboxId: string, text: string):
 }
 
 const tunnelProtocol = "SPDY/3.1+portforward.k8s.io";
-const spdyProtocol = "portforward.k8s.io";
+const spdyOffer = { protocols: ["portforward.k8s.io"], whenNone: { status: 500, text: "invalid upgrade response: status code 200\n" }, refusalTimes: 1 };
 
 function plain(status: number, text: string): ApiResponse {
   return bytesResponse(status, "text/plain; charset=utf-8", text);
-}
-
-function acceptSpdy(call: PortForwardCall): ApiResponse {
-  const { headers } = call.request;
-  if ((headers["upgrade"] ?? "") === "") return plain(500, "Upgrade request required\n");
-  const offered = (headers["x-stream-protocol-version"] ?? "").split(",").map((name) => name.trim()).filter((name) => name !== "");
-  if (offered.length === 0) return plain(500, "upgrade: X-Stream-Protocol-Version header is required\n");
-  if (!offered.includes(spdyProtocol)) return plain(403, `unable to upgrade: unable to negotiate protocol: client supports ${JSON.stringify(offered)}, server supports [${spdyProtocol}]\n`);
-  return {
-    status: 101,
-    headers: { connection: "Upgrade", upgrade: "SPDY/3.1", "x-stream-protocol-version": spdyProtocol },
-    body: {
-      kind: "upgrade",
-      accept: async ({ stream, head }) => {
-        const server = new SpdyServer((bytes) => new Promise<void>((resolve) => void stream.write(bytes, () => resolve())));
-        const serving = serveForwardStreams(server, call);
-        if (head.length > 0) server.receive(head);
-        for await (const chunk of stream) server.receive(chunk as Uint8Array);
-        server.end();
-        await serving;
-      },
-    },
-  };
 }
 
 async function runTunnel(connection: WebSocketConnection, call: PortForwardCall): Promise<void> {

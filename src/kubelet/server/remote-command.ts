@@ -1,7 +1,10 @@
-/** Exec and attach over channels of a WebSocket (subprotocols v5, v4 and plain `channel.k8s.io`, and their base64 forms; KEP 4006). */
+/** Exec and attach: over channels of a WebSocket (subprotocols v5, v4 and plain `channel.k8s.io`, and their base64 forms; KEP 4006), or SPDY. */
+import { bytesResponse } from "../../apimachinery/request.ts";
 import type { ApiRequest, ApiResponse } from "../../apimachinery/request.ts";
 import type { StreamingResult, StreamingSession } from "../runtime/cri.ts";
-import { acceptWebSocket } from "./websocket.ts";
+import { runCommandStreams } from "./command-streams.ts";
+import { acceptSpdy, isSpdyRequest } from "./spdy-upgrade.ts";
+import { acceptWebSocket, isWebSocketRequest } from "./websocket.ts";
 import type { Message, WebSocketConnection } from "./websocket.ts";
 
 export interface CommandStreams {
@@ -20,8 +23,18 @@ export function readCommandStreams(query: URLSearchParams): CommandStreams | und
 }
 
 export function serveRemoteCommand(request: ApiRequest, streams: CommandStreams, open: () => Promise<StreamingSession>): ApiResponse {
+  if (!isWebSocketRequest(request)) {
+    if (!isSpdyRequest(request)) return bytesResponse(500, "text/plain; charset=utf-8", "Upgrade request required\n");
+    return acceptSpdy(request, spdyOffer, (server, protocol) => runCommandStreams(server, { protocol, streams, open }));
+  }
   return acceptWebSocket(request, protocols, (connection, protocol) => runChannels(connection, protocol, streams, open));
 }
+
+const spdyOffer = {
+  protocols: ["v4.channel.k8s.io", "v3.channel.k8s.io", "v2.channel.k8s.io", "channel.k8s.io"],
+  whenNone: { status: 400, text: "unable to upgrade: X-Stream-Protocol-Version is required\n" },
+  refusalTimes: 2,
+};
 
 const protocols = ["v5.channel.k8s.io", "v4.channel.k8s.io", "v4.base64.channel.k8s.io", "channel.k8s.io", "base64.channel.k8s.io", ""];
 
@@ -73,9 +86,10 @@ function splitMessage({ data }: Message, isBase64: boolean): { channel: number; 
   return { channel: data[0]! - 48, data: Buffer.from(data.toString("latin1", 1), "base64") };
 }
 
-function resize(session: StreamingSession, data: Buffer): void {
+/** A new size of the terminal, as JSON with keys in any case; what is malformed or zero is ignored. */
+export function resize(session: StreamingSession, data: Uint8Array): void {
   try {
-    const size = JSON.parse(data.toString("utf8")) as Readonly<Record<string, unknown>>;
+    const size = JSON.parse(Buffer.from(data).toString("utf8")) as Readonly<Record<string, unknown>>;
     const find = (wanted: string) => Number(Object.entries(size).find(([name]) => name.toLowerCase() === wanted)?.[1] ?? 0);
     const [width, height] = [find("width"), find("height")];
     if (width > 0 && height > 0) session.resize({ width, height });
@@ -94,13 +108,18 @@ export function errorText(result: StreamingResult, protocol: string): string {
     case "exited": {
       const message = isNewest ? `command terminated with non-zero exit code: command terminated with exit code ${result.exitCode}` : result.message;
       if (isOld) return message;
-      return JSON.stringify({ metadata: {}, status: "Failure", message, reason: "NonZeroExitCode", details: { causes: [{ reason: "ExitCode", message: String(result.exitCode) }] } });
+      return goJson({ metadata: {}, status: "Failure", message, reason: "NonZeroExitCode", details: { causes: [{ reason: "ExitCode", message: String(result.exitCode) }] } });
     }
     case "failed": {
       const inner = result.message.replace(/^Internal error occurred: /, "");
       const cause = isNewest ? `Internal error occurred: ${inner}` : inner;
       if (isOld) return inner;
-      return JSON.stringify({ metadata: {}, status: "Failure", message: `Internal error occurred: ${cause}`, reason: "InternalError", details: { causes: [{ message: cause }] }, code: 500 });
+      return goJson({ metadata: {}, status: "Failure", message: `Internal error occurred: ${cause}`, reason: "InternalError", details: { causes: [{ message: cause }] }, code: 500 });
     }
   }
+}
+
+/** As Go's encoder writes it: safe in HTML. */
+function goJson(value: object): string {
+  return JSON.stringify(value).replaceAll(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
 }

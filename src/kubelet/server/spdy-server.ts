@@ -28,6 +28,7 @@ export class SpdyServer {
   #pending: Buffer = Buffer.alloc(0);
   readonly #inflate: Inflate = createInflate({ dictionary: spdyDictionary, finishFlush: constants.Z_SYNC_FLUSH });
   #headerWork: Promise<void> = Promise.resolve();
+  #hasReplied = false;
 
   constructor(send: (bytes: Uint8Array) => Promise<void>) {
     this.#send = send;
@@ -54,6 +55,13 @@ export class SpdyServer {
       // Reading a header block takes a turn; what follows must not overtake it.
       this.#headerWork = this.#headerWork.then(() => (head[0]! >= 128 ? this.#receiveControl(head.readUInt16BE(2), payload) : this.#receiveData(head.readUInt32BE(0), head[4]!, payload)));
     }
+  }
+
+  /** Says that no further streams are taken; the last is the highest known. */
+  async goAway(): Promise<void> {
+    const payload = Buffer.alloc(8);
+    payload.writeUInt32BE(Math.max(0, ...this.#streams.keys()), 0);
+    await this.#send(controlFrame(frameTypes.goAway, payload));
   }
 
   /** The connection is closed: every stream's input ends. */
@@ -83,17 +91,13 @@ export class SpdyServer {
     this.#streams.set(id, stream);
     const reply = Buffer.alloc(4);
     reply.writeUInt32BE(id);
-    await this.#send(controlFrame(frameTypes.synReply, Buffer.concat([reply, emptyHeaderBlock(this.#isFirstReply())])));
+    const block = emptyHeaderBlock(!this.#hasReplied);
+    this.#hasReplied = true;
+    await this.#send(controlFrame(frameTypes.synReply, Buffer.concat([reply, block])));
     this.#opened.push(stream);
     this.#wake?.();
   }
 
-  #hasReplied = false;
-  #isFirstReply(): boolean {
-    const isFirst = !this.#hasReplied;
-    this.#hasReplied = true;
-    return isFirst;
-  }
 
   #receiveData(id: number, flags: number, payload: Buffer): void {
     const stream = this.#streams.get(id);
@@ -169,7 +173,7 @@ class OpenStream implements ServerStream {
   }
 }
 
-const frameTypes = { synStream: 1, synReply: 2, resetStream: 3, ping: 6 } as const;
+const frameTypes = { synStream: 1, synReply: 2, resetStream: 3, ping: 6, goAway: 7 } as const;
 const flagFin = 1;
 const cancel = 5;
 const maxPayloadBytes = 32 * 1024;
