@@ -1,7 +1,6 @@
 /** GET of a collection: consistent, paged at a fixed revision, in any form (documentation page "API concepts"). */
 import { bytesResponse } from "../../apimachinery/request.ts";
 import type { ApiResponse } from "../../apimachinery/request.ts";
-import { canonicalize } from "../../apimachinery/encode/canonical.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import { apiVersionOf } from "../../apimachinery/object.ts";
 import { typeRegistry } from "../../api/registry.ts";
@@ -10,6 +9,7 @@ import type { StoredObject } from "../cache/stored-object.ts";
 import type { Negotiated } from "../http/negotiation.ts";
 import { objectResponse } from "../http/write-response.ts";
 import { isServedAsStored, readVersion } from "../registry/convert.ts";
+import { printed } from "../registry/object-codec.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import { decodeContinue, encodeContinue, expiredContinue } from "./continue-token.ts";
@@ -82,7 +82,7 @@ function morePages(state: SortedMap<StoredObject>, selection: Selection, page: {
 }
 
 export function respondList(context: RequestContext, definition: ResourceDefinition, list: ListResult, form: Negotiated): ApiResponse {
-  if (form.mediaType === "application/json" && form.transform === undefined && !form.isPretty && isServedAsStored(definition)) return plainList(definition, list);
+  if (form.mediaType === "application/json" && form.transform === undefined && !form.isPretty && list.items.every((stored) => isServedAsStored(definition, stored))) return plainList(definition, list);
   const objects = list.items.map((stored) => readVersion(definition, stored));
   switch (form.transform?.kind) {
     case "Table":
@@ -91,7 +91,7 @@ export function respondList(context: RequestContext, definition: ResourceDefinit
       return objectResponse(200, partialListOf(objects, form.transform, list.metadata), form, partialListSchema);
     case "PartialObjectMetadata":
     case undefined: {
-      const items = objects.map((object) => bareItem(canonicalize(object as unknown as JsonObject, definition.schema), definition));
+      const items = objects.map((object) => bareItem(printed(definition, object), definition));
       const body: JsonObject = { kind: definition.listKind, apiVersion: apiVersionOf(definition.group, definition.version), metadata: listMetadataJson(list.metadata), items };
       return objectResponse(200, body, form, typeRegistry.kind(definition.group, definition.version, definition.listKind));
     }

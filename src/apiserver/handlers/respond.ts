@@ -10,6 +10,7 @@ import type { Negotiated, Transform } from "../http/negotiation.ts";
 import { jsonBytesResponse, objectResponse } from "../http/write-response.ts";
 import { isTrue } from "../http/request-info.ts";
 import { isServedAsStored, readVersion } from "../registry/convert.ts";
+import { printed } from "../registry/object-codec.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import { parseIncludeObject, partialOf, partialSchema, tableOf, tableSchema } from "./transform.ts";
@@ -41,7 +42,7 @@ export function objectTransforms(definition: ResourceDefinition): readonly Trans
 /** Answers with a stored object. Plain JSON is a slice of the stored bytes. */
 export function respondStored(context: RequestContext, definition: ResourceDefinition, stored: StoredObject, options: { form: Negotiated; status: number }): ApiResponse {
   const { form, status } = options;
-  if (form.mediaType === "application/json" && form.transform === undefined && !form.isPretty && isServedAsStored(definition)) return jsonBytesResponse(status, stored.toJson());
+  if (form.mediaType === "application/json" && form.transform === undefined && !form.isPretty && isServedAsStored(definition, stored)) return jsonBytesResponse(status, stored.toJson());
   return respondObject(context, definition, readVersion(definition, stored), options);
 }
 
@@ -56,6 +57,6 @@ export function respondObject(context: RequestContext, definition: ResourceDefin
       return objectResponse(status, partialOf(object, form.transform.version), form, partialSchema);
     case "PartialObjectMetadataList":
     case undefined:
-      return objectResponse(status, canonicalize(object as unknown as JsonObject, schema), form, schema);
+      return objectResponse(status, options.schema === undefined ? printed(definition, object) : canonicalize(object as unknown as JsonObject, options.schema), form, schema);
   }
 }

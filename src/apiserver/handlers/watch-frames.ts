@@ -12,6 +12,7 @@ import type { CacheEvent, EventType } from "../cache/resource-cache.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
 import type { Negotiated } from "../http/negotiation.ts";
 import { isServedAsStored, readVersion } from "../registry/convert.ts";
+import { printed } from "../registry/object-codec.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import { parseIncludeObject, partialOf, partialSchema, tableOf, tableSchema } from "./transform.ts";
@@ -52,7 +53,7 @@ export class FrameEncoder {
 
   object(type: EventType, stored: StoredObject): Buffer {
     const { transform, mediaType } = this.#form;
-    if (transform === undefined && mediaType === "application/json" && isServedAsStored(this.#definition)) return Buffer.concat([heads[type], stored.toJson(), tail]);
+    if (transform === undefined && mediaType === "application/json" && isServedAsStored(this.#definition, stored)) return Buffer.concat([heads[type], stored.toJson(), tail]);
     const object = readVersion(this.#definition, stored);
     return this.#frame(type, ...this.#shape(object));
   }
@@ -88,7 +89,7 @@ export class FrameEncoder {
       return [table, tableSchema];
     }
     if (transform !== undefined) return [partialOf(object, transform.version), partialSchema];
-    return [canonicalize(object as unknown as JsonObject, this.#definition.schema), this.#definition.schema];
+    return [printed(this.#definition, object), this.#definition.schema];
   }
 
   #bookmarkTable(object: KubeObject): JsonObject {

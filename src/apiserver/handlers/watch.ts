@@ -56,6 +56,7 @@ class WatchStream implements AsyncIterable<Uint8Array> {
   readonly #options: WatchOptions;
   readonly #encoder: FrameEncoder;
   readonly #cache: ResourceCache;
+  readonly #lifetime: AbortSignal | undefined;
   #pending: Buffer[] = [];
   #wake: (() => void) | undefined;
   #isEnded = false;
@@ -66,11 +67,12 @@ class WatchStream implements AsyncIterable<Uint8Array> {
     this.#options = watch.options;
     this.#encoder = new FrameEncoder(context, definition, watch.form);
     this.#cache = definition.storage!.cache;
+    this.#lifetime = definition.lifetime;
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
     const { server, signal } = this.#context;
-    const limit = deadline(server.clock, this.#options.timeoutMs, signal);
+    const limit = deadline(server.clock, this.#options.timeoutMs, ...(this.#lifetime === undefined ? [signal] : [signal, this.#lifetime]));
     const stop = () => this.#end();
     limit.signal.addEventListener("abort", stop, { once: true });
     const unlisten = this.#start();

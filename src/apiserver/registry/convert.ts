@@ -6,10 +6,13 @@ import type { ResourceDefinition } from "./resource-definition.ts";
 /** The object in the version of `definition`. Callers must not change it. */
 export function readVersion(definition: ResourceDefinition, stored: StoredObject): KubeObject {
   const object = definition.storage!.cache.parse(stored);
+  if (definition.codec !== undefined) return definition.codec.read(stored, object);
   return definition.conversion === undefined ? object : definition.conversion.fromStored(object);
 }
 
-/** Whether stored bytes can be served as they are. */
-export function isServedAsStored(definition: ResourceDefinition): boolean {
-  return definition.conversion === undefined;
+/** Whether an object's stored bytes can be served as they are. */
+export function isServedAsStored(definition: ResourceDefinition, stored: StoredObject): boolean {
+  const { codec, conversion } = definition;
+  if (codec !== undefined) return codec.isServedAsStored(stored, () => definition.storage!.cache.parse(stored));
+  return conversion === undefined;
 }

@@ -1,12 +1,12 @@
 /** Keeps `metadata.managedFields` true to who wrote what (documentation page "Server-Side Apply"). */
 import { formatTime } from "../../apimachinery/time.ts";
-import { canonicalize } from "../../apimachinery/encode/canonical.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import { apiVersionOf } from "../../apimachinery/object.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../../apimachinery/object.ts";
 import { updateManagedFields } from "../../apimachinery/managed-fields/manager.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { WriteOptions } from "./options.ts";
+import { printed } from "./object-codec.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 
 export interface TrackedWrite {
@@ -54,7 +54,7 @@ export function resetFieldsOf(definition: ResourceDefinition, subresource: strin
 
 /** The object in Go's form. An empty list of managed fields is kept: it says that the list was cleared. */
 export function asJson(object: KubeObject, definition: ResourceDefinition): JsonObject {
-  const json = canonicalize(object as unknown as JsonObject, definition.schema);
+  const json = printed(definition, object);
   if (object.metadata.managedFields?.length === 0) json["metadata"] = { ...(json["metadata"] as JsonObject), managedFields: [] };
   return json;
 }

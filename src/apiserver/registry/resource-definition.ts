@@ -4,6 +4,7 @@ import type { KubeObject, GroupVersionKind } from "../../apimachinery/object.ts"
 import type { KindStrategy } from "../../api/strategy.ts";
 import type { TablePrinter } from "../../api/table.ts";
 import type { ResourceCache } from "../cache/resource-cache.ts";
+import type { ObjectCodec } from "./object-codec.ts";
 
 export interface ResourceDefinition {
   readonly group: string;
@@ -27,6 +28,14 @@ export interface ResourceDefinition {
   readonly storage: StorageDefinition | undefined;
   /** Between this version and the stored one; absent when they are the same. */
   readonly conversion?: VersionConversion;
+  /** Reads and prints objects that have no Go type (custom resources). */
+  readonly codec?: ObjectCodec;
+  /** Aborts when the resource is no longer served in this form: its watches end. */
+  readonly lifetime?: AbortSignal;
+  /** Why no object may be created at present. */
+  readonly creationRefusal?: string;
+  /** Warning that every request for this version gets. */
+  readonly deprecationWarning?: string;
   readonly table: TableDefinition | undefined;
   /** Fields a fieldSelector may name, and the answer to another one. */
   readonly fieldLabels: FieldLabels;
