@@ -7,6 +7,7 @@ import type { RuleSettings } from "../api/strategy.ts";
 import type { Store } from "../storage/store.ts";
 import type { AdmissionChain } from "./admission/chain.ts";
 import type { Authenticator } from "./authn/authenticator.ts";
+import type { BearerTokens } from "./authn/bearer-tokens.ts";
 import type { TokenSigner } from "./authn/service-account-tokens.ts";
 import type { Authorizer } from "./authz/authorizer.ts";
 import type { Cacher } from "./cache/cacher.ts";
@@ -23,6 +24,8 @@ export interface ServerState {
   readonly cacher: Cacher;
   readonly resources: ResourceTable;
   readonly authenticator: Authenticator;
+  /** Answers token reviews. */
+  readonly bearerTokens: BearerTokens;
   readonly authorizer: Authorizer;
   /** What SelfSubjectRulesReview lists. */
   readonly ruleSource: RuleSource;

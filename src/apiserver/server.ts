@@ -12,8 +12,11 @@ import { admissionPlugins } from "./admission/plugins.ts";
 import { AdmissionChain } from "./admission/chain.ts";
 import { firstOf, loopbackAuthenticator } from "./authn/authenticator.ts";
 import type { Authenticator } from "./authn/authenticator.ts";
+import { BearerTokens } from "./authn/bearer-tokens.ts";
+import { bootstrapTokens } from "./authn/bootstrap-tokens.ts";
 import { clientCertificates } from "./authn/client-certificates.ts";
 import { TokenSigner, serviceAccountTokens } from "./authn/service-account-tokens.ts";
+import { staticTokens } from "./authn/static-tokens.ts";
 import { authorizersInOrder, mastersAuthorizer } from "./authz/authorizer.ts";
 import { escalationCheck } from "./authz/escalation.ts";
 import { nodeAuthorizer } from "./authz/node-authorizer.ts";
@@ -42,12 +45,14 @@ export interface ApiServerOptions {
   readonly clientAuthorities: readonly string[];
   /** PEM of the key that signs service account tokens. */
   readonly serviceAccountKey: string;
-  /** PEM of the serving certificate's authority, published to namespaces. */
-  readonly servingAuthority: string;
   readonly nodes: NodeConnector;
   /** Names of feature gates that differ from their defaults. */
   readonly gates?: Readonly<Record<string, boolean>>;
   readonly admission: { readonly enabled: readonly string[]; readonly disabled: readonly string[] };
+  /** Content of the static token file. */
+  readonly staticTokens?: string;
+  /** Whether Secrets of type `bootstrap.kubernetes.io/token` authenticate. */
+  readonly allowsBootstrapTokens?: boolean;
   readonly extraAuthenticators?: readonly Authenticator[];
 }
 
@@ -105,6 +110,15 @@ function buildState(options: ApiServerOptions, tasks: TaskGroup, finishedHooks: 
   const graph = new NodeGraph({ pods: cacheOf("", "pods"), persistentVolumes: cacheOf("", "persistentvolumes") });
   const tokens = new TokenSigner({ signingKey: options.serviceAccountKey, issuer: settings.serviceAccountIssuer, audiences: settings.apiAudiences }, clock, random);
   const gates = options.gates ?? {};
+  const { apiAudiences } = settings;
+  const bearerTokens = new BearerTokens(
+    [
+      ...(options.staticTokens === undefined ? [] : [staticTokens(options.staticTokens, apiAudiences)]),
+      serviceAccountTokens(tokens, clock, (resource, namespace, name) => findObject(state, resource, namespace, name)),
+      ...(options.allowsBootstrapTokens === true ? [bootstrapTokens(apiAudiences, clock, (name) => findObject(state, "/secrets", "kube-system", name))] : []),
+    ],
+    apiAudiences,
+  );
   const state: ServerState & { isShuttingDown: boolean } = {
     clock,
     random,
@@ -117,10 +131,11 @@ function buildState(options: ApiServerOptions, tasks: TaskGroup, finishedHooks: 
     tokens,
     finishedHooks,
     isShuttingDown: false,
+    bearerTokens,
     authenticator: firstOf([
       loopbackAuthenticator,
       clientCertificates(options.clientAuthorities, clock),
-      serviceAccountTokens(tokens, clock, (resource, namespace, name) => findObject(state, resource, namespace, name)),
+      bearerTokens,
       ...(options.extraAuthenticators ?? []),
     ]),
     authorizer: authorizersInOrder([mastersAuthorizer, nodeAuthorizer(graph, (resource, namespace, name) => findObject(state, resource, namespace, name)), rbac]),

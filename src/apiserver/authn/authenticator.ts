@@ -38,12 +38,6 @@ export const loopbackAuthenticator: Authenticator = {
 
 export const anonymousUser: UserInfo = { username: "system:anonymous", groups: ["system:unauthenticated"] };
 
-/** The bearer token of a request; undefined when there is none or another scheme is used. */
-export function bearerToken(request: ApiRequest): string | undefined {
-  const match = /^Bearer +(\S+)/i.exec((request.headers["authorization"] ?? "").trim());
-  return match?.[1];
-}
-
 function withAuthenticatedGroup(user: UserInfo): UserInfo {
   const group = "system:authenticated";
   if (user.groups.includes(group) || user.username === anonymousUser.username) return user;

@@ -2,15 +2,13 @@
  * Service account tokens: signed JWTs bound to a service account and perhaps a pod, secret or node (documentation page "Service Accounts";
  * KEP-1205, KEP-4193). The signer makes them, the authenticator checks them against the objects they are bound to.
  */
-import { createHash, createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
+import { createHash, createPrivateKey, createPublicKey, sign, timingSafeEqual, verify } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { newUid } from "../../base/ids.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import type { UserInfo } from "../../apimachinery/request.ts";
-import { bearerToken } from "./authenticator.ts";
-import type { Authenticator } from "./authenticator.ts";
+import type { TokenAuthenticator, TokenResult } from "./bearer-tokens.ts";
 
 export interface BoundReference {
   readonly name: string;
@@ -29,6 +27,12 @@ export interface TokenClaims {
   readonly warnAfterSeconds?: number;
 }
 
+/** Issuer of the tokens that once stood in Secrets. */
+export const legacyIssuer = "kubernetes/serviceaccount";
+const openedLimit = 4096;
+
+type Opened = { readonly payload: JwtPayload } | { readonly fault: string } | undefined;
+
 export interface TokenKeys {
   /** PEM of the private key that signs. */
   readonly signingKey: string;
@@ -45,6 +49,8 @@ export class TokenSigner {
   readonly #publicKeys: readonly { readonly id: string; readonly key: KeyObject }[];
   readonly #clock: Clock;
   readonly #random: Random;
+  /** Tokens whose signature was found good: checking it costs more than all the rest of a request. */
+  readonly #opened = new Map<string, { readonly payload: JwtPayload }>();
 
   constructor(keys: TokenKeys, clock: Clock, random: Random) {
     this.issuer = keys.issuer;
@@ -82,14 +88,25 @@ export class TokenSigner {
     return { token: `${head}.${sign("RSA-SHA256", Buffer.from(head), this.#privateKey).toString("base64url")}`, expiresMs: payload.exp * 1000, id };
   }
 
-  /** The payload of a token that one of our keys signed, or why not. Times and bindings are not checked here. */
-  open(token: string): { readonly payload: JwtPayload } | { readonly fault: string } {
+  /** The payload of a token that one of our keys signed, or why not; undefined when it is none of ours. Times and bindings are not checked here. */
+  open(token: string): Opened {
+    const key = createHash("sha256").update(token).digest("base64");
+    const known = this.#opened.get(key);
+    if (known !== undefined) return known;
+    const opened = this.#verify(token);
+    if (opened === undefined || !("payload" in opened)) return opened;
+    if (this.#opened.size >= openedLimit) this.#opened.delete(this.#opened.keys().next().value!);
+    this.#opened.set(key, opened);
+    return opened;
+  }
+
+  #verify(token: string): Opened {
     const parts = token.split(".");
-    if (parts.length !== 3) return { fault: "not a JWT" };
+    if (parts.length !== 3) return undefined;
     const header = parseJson(parts[0]!) as { alg?: string; kid?: string } | undefined;
     const payload = parseJson(parts[1]!) as JwtPayload | undefined;
-    if (header === undefined || payload === undefined || header.alg !== "RS256") return { fault: "unreadable token" };
-    if (payload.iss !== this.issuer) return { fault: "other issuer" };
+    if (header === undefined || payload === undefined || (payload.iss !== this.issuer && payload.iss !== legacyIssuer)) return undefined;
+    if (header.alg !== "RS256") return { fault: "unexpected signature algorithm" };
     const candidates = header.kid === undefined ? this.#publicKeys : this.#publicKeys.filter((known) => known.id === header.kid);
     const isSigned = candidates.some(({ key }) => verify("RSA-SHA256", Buffer.from(`${parts[0]}.${parts[1]}`), key, Buffer.from(parts[2]!, "base64url")));
     return isSigned ? { payload } : { fault: "invalid signature" };
@@ -123,59 +140,71 @@ export type ObjectFinder = (resource: string, namespace: string, name: string) =
 /** Seconds for which a token outlives the object that it is bound to. */
 const deletionGraceSeconds = 60;
 
-/** Checks bearer tokens against signature, times, audiences and bound objects. */
-export function serviceAccountTokens(signer: TokenSigner, clock: Clock, find: ObjectFinder): Authenticator {
+/** Checks tokens against signature, times, audiences and bound objects. */
+export function serviceAccountTokens(signer: TokenSigner, clock: Clock, find: ObjectFinder): TokenAuthenticator {
   return {
     name: "service-account",
-    authenticate(request) {
-      const token = bearerToken(request);
-      if (token === undefined) return undefined;
-      const result = reviewToken(signer, token, { nowMs: clock.nowMs(), audiences: signer.audiences, find });
-      return "fault" in result ? { rejected: result.fault } : { user: result.user };
+    authenticateToken(token, audiences) {
+      const opened = signer.open(token);
+      if (opened === undefined) return undefined;
+      if ("fault" in opened) return { rejected: opened.fault };
+      const { payload } = opened;
+      const nowMs = clock.nowMs();
+      if (payload.iss === legacyIssuer) return checkLegacy(token, payload, { nowMs, find, audiences: audiences.filter((audience) => signer.audiences.includes(audience)) });
+      if (payload.exp !== undefined && payload.exp <= nowMs / 1000) return { rejected: "service account token has expired" };
+      if (payload.nbf !== undefined && payload.nbf > nowMs / 1000 + leewaySeconds) return { rejected: "service account token is not valid yet" };
+      const carried = typeof payload.aud === "string" ? [payload.aud] : (payload.aud ?? []);
+      const common = audiences.filter((audience) => carried.includes(audience));
+      if (common.length === 0) return { rejected: `token audiences ${listText(carried)} is invalid for the target audiences ${listText(audiences)}` };
+      return checkBindings(payload, { nowMs, find, audiences: common });
     },
   };
 }
 
-export interface ReviewOptions {
+/** Clocks may differ by this much. */
+const leewaySeconds = 10;
+
+interface BindingOptions {
   readonly nowMs: number;
   readonly audiences: readonly string[];
   readonly find: ObjectFinder;
 }
 
-/** Who a service account token stands for, and for which of the audiences asked. */
-export function reviewToken(signer: TokenSigner, token: string, options: ReviewOptions): { readonly user: UserInfo; readonly audiences: readonly string[] } | { readonly fault: string } {
-  const opened = signer.open(token);
-  if ("fault" in opened) return opened;
-  const { payload } = opened;
-  const nowSeconds = options.nowMs / 1000;
-  if (payload.exp !== undefined && payload.exp <= nowSeconds) return { fault: "service account token has expired" };
-  if (payload.nbf !== undefined && payload.nbf > nowSeconds + 10) return { fault: "service account token is not valid yet" };
-  const carried = typeof payload.aud === "string" ? [payload.aud] : (payload.aud ?? []);
-  const audiences = options.audiences.filter((audience) => carried.includes(audience));
-  if (audiences.length === 0) return { fault: `token audiences ${JSON.stringify(carried)} is invalid for the target audiences ${JSON.stringify(options.audiences)}` };
-  return checkBindings(payload, audiences, options);
+/** A token that stands in a Secret is good as long as it stands there. */
+function checkLegacy(token: string, payload: JwtPayload, { audiences, find, nowMs }: BindingOptions): TokenResult {
+  const claim = (name: string) => String((payload as Readonly<Record<string, unknown>>)[`kubernetes.io/serviceaccount/${name}`] ?? "");
+  const [namespace, secretName, accountName, uid] = [claim("namespace"), claim("secret.name"), claim("service-account.name"), claim("service-account.uid")];
+  if (audiences.length === 0) return undefined;
+  const secret = find("/secrets", namespace, secretName);
+  const account = find("/serviceaccounts", namespace, accountName);
+  const stored = Buffer.from((secret?.["data"] as Record<string, string> | undefined)?.["token"] ?? "", "base64");
+  const given = Buffer.from(token);
+  if (secret === undefined || stored.length !== given.length || !timingSafeEqual(stored, given)) return { rejected: "service account token has been invalidated" };
+  if (account === undefined || hasLeft(account, nowMs)) return { rejected: "service account has been deleted" };
+  if (account.metadata.uid !== uid) return { rejected: `service account UID (${account.metadata.uid}) does not match claim (${uid})` };
+  return { user: { username: `system:serviceaccount:${namespace}:${accountName}`, uid, groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`] }, audiences };
 }
 
-function checkBindings(payload: JwtPayload, audiences: readonly string[], options: ReviewOptions): { readonly user: UserInfo; readonly audiences: readonly string[] } | { readonly fault: string } {
+function checkBindings(payload: JwtPayload, options: BindingOptions): TokenResult {
   const claims = payload["kubernetes.io"] ?? {};
   const { namespace = "", serviceaccount = {} } = claims;
   const account = options.find("/serviceaccounts", namespace, serviceaccount.name ?? "");
-  if (account === undefined || hasLeft(account, options.nowMs)) return { fault: "service account has been deleted" };
-  if (account.metadata.uid !== serviceaccount.uid) return { fault: `service account UID (${account.metadata.uid}) does not match claim (${serviceaccount.uid})` };
+  if (account === undefined || hasLeft(account, options.nowMs)) return { rejected: "service account has been deleted" };
+  if (account.metadata.uid !== serviceaccount.uid) return { rejected: `service account UID (${account.metadata.uid}) does not match claim (${serviceaccount.uid})` };
   const extra: Record<string, string[]> = { "authentication.kubernetes.io/credential-id": [`JTI=${payload.jti ?? ""}`] };
   for (const [kind, resource] of [["secret", "/secrets"], ["pod", "/pods"], ["node", "/nodes"]] as const) {
     const bound = claims[kind];
     if (bound === undefined) continue;
     if (kind !== "node" || claims.pod === undefined) {
       const object = options.find(resource, kind === "node" ? "" : namespace, bound.name);
-      if (object === undefined || hasLeft(object, options.nowMs) || object.metadata.uid !== bound.uid) return { fault: "service account token has been invalidated" };
+      if (object === undefined || hasLeft(object, options.nowMs) || object.metadata.uid !== bound.uid) return { rejected: "service account token has been invalidated" };
     }
     if (kind === "secret") continue;
     extra[`authentication.kubernetes.io/${kind}-name`] = [bound.name];
     if (bound.uid !== undefined) extra[`authentication.kubernetes.io/${kind}-uid`] = [bound.uid];
   }
   const username = `system:serviceaccount:${namespace}:${serviceaccount.name}`;
-  return { user: { username, uid: serviceaccount.uid!, groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`], extra }, audiences };
+  return { user: { username, uid: serviceaccount.uid!, groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`], extra }, audiences: options.audiences };
 }
 
 function hasLeft(object: KubeObject, nowMs: number): boolean {
@@ -191,6 +220,9 @@ function publicNumbers(key: KeyObject): { n: string; e: string } {
   const { n, e } = key.export({ format: "jwk" }) as { n: string; e: string };
   return { n, e };
 }
+
+/** As Go prints a list of texts. */
+const listText = (items: readonly string[]) => `[${items.map((item) => JSON.stringify(item)).join(" ")}]`;
 
 const base64 = (text: string) => Buffer.from(text).toString("base64url");
 

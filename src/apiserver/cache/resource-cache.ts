@@ -6,7 +6,8 @@
  * events in the window have growing revisions; `windowStart` is the newest revision that the window no longer covers.
  */
 import { SortedMap } from "../../base/sorted-map.ts";
-import { ParsedPool, StoredObject } from "./stored-object.ts";
+import { StoredObject } from "./stored-object.ts";
+import type { ParsedPool } from "./stored-object.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 
 export type EventType = "ADDED" | "MODIFIED" | "DELETED";

@@ -7,7 +7,9 @@ import { invalid } from "../../apimachinery/field-error.ts";
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { badRequestError, conflictError, invalidError, notFoundError } from "../../apimachinery/status.ts";
+import { newUid } from "../../base/ids.ts";
 import { formatTime } from "../../apimachinery/time.ts";
+import { trackUpdate } from "../registry/field-tracking.ts";
 import { parseWriteOptions } from "../registry/options.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { findObject } from "../registry/rule-context.ts";
@@ -32,12 +34,19 @@ export async function handleTokenRequest(context: RequestContext, definition: Re
   const request = decodeBody(context, requestType, options.fieldValidation) as unknown as TokenRequest;
   const { namespace, name } = context.info;
   const account = findObject(context.server, "/serviceaccounts", namespace, name);
+  const spec = (request.spec ??= {} as NonNullable<TokenRequest["spec"]>);
+  spec.expirationSeconds ??= defaultSeconds;
+  const tracked = request as unknown as KubeObject;
+  trackUpdate({ context, definition: { ...definition, ...requestType, strategy: undefined }, options }, tracked, undefined, "token");
   const admitted = { context, operation: "CREATE", definition, subresource: "token", namespace, name, object: request as unknown as KubeObject, oldObject: undefined, isDryRun: options.isDryRun } as const;
   await context.server.admission.mutate(admitted);
   if (account === undefined) throw notFoundError(definition, name);
-  fillDefaults(request, context);
-  checkRequest(request, name, context);
+  const given = request.metadata?.namespace ?? "";
+  if (given !== "" && given !== namespace) throw badRequestError("the namespace of the provided object does not match the namespace sent on the request");
+  if ((spec.audiences ?? []).length === 0) spec.audiences = [...context.server.tokens.audiences];
+  checkRequest(request, name);
   const bound = boundObject(request, context);
+  const metadata = { name, namespace, uid: newUid(context.server.random), creationTimestamp: formatTime(context.server.clock.nowMs()) };
   await context.server.admission.validate(admitted);
   const asked = request.spec!.expirationSeconds!;
   const isExtended = asked === clientSeconds && bound.pod !== undefined && request.spec!.audiences!.every((audience) => context.server.tokens.audiences.includes(audience));
@@ -52,29 +61,21 @@ export async function handleTokenRequest(context: RequestContext, definition: Re
   const expiresMs = isExtended ? signed.expiresMs - (extendedSeconds - asked) * 1000 : signed.expiresMs;
   const answer = {
     ...request,
-    metadata: { name, namespace, creationTimestamp: formatTime(context.server.clock.nowMs()) },
+    metadata: { ...metadata, ...(tracked.metadata.managedFields !== undefined && { managedFields: tracked.metadata.managedFields }) },
     status: { token: signed.token, expirationTimestamp: formatTime(expiresMs) },
   };
   return respondObject(context, definition, answer as unknown as KubeObject, { form, status: 201, schema });
 }
 
-function fillDefaults(request: TokenRequest, context: RequestContext): void {
-  const spec = (request.spec ??= {} as NonNullable<TokenRequest["spec"]>);
-  spec.expirationSeconds ??= defaultSeconds;
-  if ((spec.audiences ?? []).length === 0) spec.audiences = [...context.server.tokens.audiences];
-}
-
-function checkRequest(request: TokenRequest, name: string, context: RequestContext): void {
+function checkRequest(request: TokenRequest, name: string): void {
   const errors: FieldError[] = [];
+  const given = request.metadata?.name ?? "";
+  if (given !== "" && given !== name) errors.push(invalid(FieldPath.root("metadata", "name"), given, "must match the service account name if specified"));
   const path = FieldPath.root("spec", "expirationSeconds");
   const seconds = request.spec!.expirationSeconds!;
   if (seconds < minSeconds) errors.push(invalid(path, seconds, "may not specify a duration less than 10 minutes"));
   if (seconds > maxSeconds) errors.push(invalid(path, seconds, "may not specify a duration larger than 2^32 seconds"));
-  if (errors.length > 0) throw invalidError({ group: "authentication.k8s.io", kind: "TokenRequest" }, "", errors);
-  const given = request.metadata?.name ?? "";
-  if (given !== "" && given !== name) throw badRequestError(`name in URL does not match name in TokenRequest object`);
-  const namespace = request.metadata?.namespace ?? "";
-  if (namespace !== "" && namespace !== context.info.namespace) throw badRequestError("namespace in URL does not match namespace in TokenRequest object");
+  if (errors.length > 0) throw invalidError({ group: "authentication.k8s.io", kind: "TokenRequest" }, given === "" ? "" : name, errors);
 }
 
 const boundKinds: Readonly<Record<string, { resource: string; key: "pod" | "secret" | "node"; isNamespaced: boolean }>> = {
@@ -88,15 +89,15 @@ function boundObject(request: TokenRequest, context: RequestContext): Pick<Token
   const reference = request.spec?.boundObjectRef;
   if (reference === undefined || reference === null) return {};
   const { namespace, name: account } = context.info;
-  const kind = boundKinds[`${reference.apiVersion ?? ""}/${reference.kind ?? ""}`];
-  if (kind === undefined) throw badRequestError(`cannot bind token for serviceaccount ${JSON.stringify(account)} to object of type ${gvkText(reference)}`);
+  const kind = boundKinds[`${reference.apiVersion || "v1"}/${reference.kind ?? ""}`];
+  if (kind === undefined) throw badRequestError(`cannot bind token to object of type ${gvkText(reference)}`);
+  if (!reference.name) throw badRequestError("Name parameter required.");
   const object = findObject(context.server, `/${kind.resource}`, kind.isNamespaced ? namespace : "", reference.name ?? "");
   if (object === undefined) throw notFoundError({ group: "", resource: kind.resource }, reference.name ?? "");
   const uid = object.metadata.uid!;
   if ((reference.uid ?? "") !== "" && reference.uid !== uid) {
-    throw conflictError({ group: "", resource: "serviceaccounts/token" }, account, `the UID in the bound object reference (${reference.uid}) does not match the UID in record. The object might have been deleted and then recreated`);
+    throw conflictError({ group: "", resource: reference.kind! }, reference.name, `the UID in the bound object reference (${reference.uid}) does not match the UID in record. The object might have been deleted and then recreated`);
   }
-  reference.uid = uid;
   const bound: BoundReference = { name: reference.name!, uid };
   if (kind.key !== "pod") return { [kind.key]: bound };
   const spec = object["spec"] as { serviceAccountName?: string; nodeName?: string };

@@ -1,84 +1,57 @@
-/** Acting as somebody else (documentation page "User impersonation"): each attribute needs a right of its own. */
-import { internalServerError } from "../../apimachinery/status.ts";
-import type { UserInfo } from "../../apimachinery/request.ts";
-import type { RequestContext, Stage } from "../request-context.ts";
-import type { ResourceAttributes } from "../authz/authorizer.ts";
+/** Acting as somebody else: each way of allowing it is tried, the one that last worked for this caller first. */
+import type { StatusError } from "../../apimachinery/status.ts";
+import { impersonatedUser, wantedUser } from "../authn/impersonation.ts";
+import type { WantedUser } from "../authn/impersonation.ts";
+import { impersonationModes } from "../authz/impersonation-modes.ts";
+import type { ImpersonationMode } from "../authz/impersonation-modes.ts";
 import { refusal } from "../authz/refusal.ts";
-
-const extraPrefix = "impersonate-extra-";
-const serviceAccountUser = /^system:serviceaccount:([^:]+):([^:]+)$/;
+import type { RequestContext, Stage } from "../request-context.ts";
+import { attributesOf } from "./authorization.ts";
 
 export const impersonation: Stage = {
   name: "impersonation",
   async run(context, next) {
-    const { headers } = context.request;
-    const wanted = wantedUser(headers);
-    if (wanted === undefined) {
-      const isIncomplete = headers["impersonate-group"] !== undefined || headers["impersonate-uid"] !== undefined || Object.keys(headers).some((name) => name.startsWith(extraPrefix));
-      if (isIncomplete) throw internalServerError("requested [group/uid/extra] without impersonating a user name");
-      return next();
+    const wanted = wantedUser(context.request.headers);
+    if (wanted !== undefined) {
+      await checkRights(context, wanted);
+      context.user = impersonatedUser(wanted);
     }
-    for (const attributes of rightsNeeded(context.user, wanted)) {
-      const decision = await context.server.authorizer.authorize(attributes);
-      if (decision.verdict !== "allow") throw refuse(context, attributes, decision);
-    }
-    context.user = completed(wanted);
     return next();
   },
 };
 
-interface WantedUser {
-  readonly username: string;
-  readonly groups: readonly string[];
-  readonly uid: string | undefined;
-  readonly extra: ReadonlyMap<string, readonly string[]>;
-}
+/** Callers whose last way is remembered. */
+const rememberedLimit = 1024;
+const lastModes = new WeakMap<RequestContext["server"], Map<string, ImpersonationMode>>();
 
-function wantedUser(headers: Readonly<Record<string, string>>): WantedUser | undefined {
-  const username = headers["impersonate-user"];
-  if (username === undefined || username === "") return undefined;
-  const extra = new Map<string, string[]>();
-  for (const [name, value] of Object.entries(headers)) {
-    if (name.startsWith(extraPrefix)) extra.set(decodeURIComponent(name.slice(extraPrefix.length)), splitHeader(value));
+async function checkRights(context: RequestContext, wanted: WantedUser): Promise<void> {
+  const { server, user } = context;
+  let remembered = lastModes.get(server);
+  if (remembered === undefined) lastModes.set(server, (remembered = new Map()));
+  const last = remembered.get(user.username);
+  const modes = last === undefined ? impersonationModes : [last, ...impersonationModes.filter((mode) => mode !== last)];
+  let refused: StatusError | undefined;
+  for (const mode of modes) {
+    const outcome = await tryMode(context, wanted, mode);
+    if (outcome === "allowed") {
+      if (last === mode) return;
+      if (remembered.size >= rememberedLimit) remembered.delete(remembered.keys().next().value!);
+      remembered.set(user.username, mode);
+      return;
+    }
+    // The first refusal is told: it is the way that the caller most likely meant.
+    if (outcome !== "not-applicable") refused ??= outcome;
   }
-  return { username, groups: headers["impersonate-group"] === undefined ? [] : splitHeader(headers["impersonate-group"]), uid: headers["impersonate-uid"], extra };
-}
-
-/** Repeated headers reach us joined with a line feed. */
-function splitHeader(value: string): string[] {
-  return value.split("\n");
-}
-
-function* rightsNeeded(user: UserInfo, wanted: WantedUser): Generator<ResourceAttributes> {
-  const base = { kind: "resource", user, verb: "impersonate", group: "", version: "v1", subresource: "", namespace: "" } as const;
-  const account = serviceAccountUser.exec(wanted.username);
-  if (account !== null) yield { ...base, resource: "serviceaccounts", namespace: account[1]!, name: account[2]! };
-  else yield { ...base, resource: "users", name: wanted.username };
-  for (const name of wanted.groups) yield { ...base, resource: "groups", name };
-  const authentication = { ...base, group: "authentication.k8s.io" };
-  if (wanted.uid !== undefined) yield { ...authentication, resource: "uids", name: wanted.uid };
-  for (const [key, values] of wanted.extra) {
-    for (const name of values) yield { ...authentication, resource: "userextras", subresource: key, name };
-  }
-}
-
-function refuse(context: RequestContext, attributes: ResourceAttributes, decision: Parameters<typeof refusal>[1]) {
   context.responseHeaders["x-coracle-refused"] = "1";
-  return refusal(attributes, decision);
+  throw refused!;
 }
 
-/** The user as the rest of the pipeline sees it: groups that follow from the name are added. */
-function completed(wanted: WantedUser): UserInfo {
-  const account = serviceAccountUser.exec(wanted.username);
-  let groups = [...wanted.groups];
-  if (account !== null && groups.length === 0) groups = ["system:serviceaccounts", `system:serviceaccounts:${account[1]}`];
-  if (wanted.username === "system:anonymous") {
-    if (!groups.includes("system:unauthenticated")) groups.push("system:unauthenticated");
-  } else if (!groups.includes("system:authenticated")) groups.push("system:authenticated");
-  return {
-    username: wanted.username,
-    groups,
-    ...(wanted.uid !== undefined && { uid: wanted.uid }),
-    ...(wanted.extra.size > 0 && { extra: Object.fromEntries(wanted.extra) }),
-  };
+async function tryMode(context: RequestContext, wanted: WantedUser, mode: ImpersonationMode): Promise<"allowed" | "not-applicable" | StatusError> {
+  const checks = mode.checks(context.user, wanted, attributesOf(context));
+  if (checks === undefined) return "not-applicable";
+  for (const attributes of checks) {
+    const decision = await context.server.authorizer.authorize(attributes);
+    if (decision.verdict !== "allow") return refusal(attributes, decision);
+  }
+  return "allowed";
 }
