@@ -1,13 +1,16 @@
 /** The scheduler as a component of `coracle up`. */
+import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { TaskGroup } from "../../base/task-group.ts";
-import { createScheduler } from "../../scheduler/index.ts";
+import { createScheduler, readConfiguration } from "../../scheduler/index.ts";
 import type { StartComponent } from "./start-components.ts";
 
-export const startScheduler: StartComponent = async ({ environment, transportFor }) => {
+export const startScheduler: StartComponent = async ({ environment, options, transportFor }) => {
   const { clock, random, log } = environment;
   const transport = transportFor({ username: "system:kube-scheduler", groups: ["system:authenticated"] });
-  const scheduler = createScheduler({ transport, clock, random, log, hostName: hostname() });
+  const file = options.flags.get("scheduler")?.get("config")?.at(-1);
+  const config = file === undefined ? {} : readConfiguration(await readFile(file));
+  const scheduler = createScheduler({ transport, clock, random, log, config, hostName: hostname() });
   const group = new TaskGroup({ onFailure: (name, error) => log.error("Component failed", { name, error }) });
   group.start("scheduler", (signal) => scheduler.run(signal));
   return { [Symbol.asyncDispose]: () => group.close() };

@@ -1,4 +1,4 @@
-import { defaultArgs, defaultPlugins, defaultSchedulerName } from "./configuration.ts";
+import { ConfigurationError, defaultArgs, defaultPlugins, defaultSchedulerName } from "./configuration.ts";
 import type { Plugin } from "../framework/plugin.ts";
 import type { Profile } from "../framework/profile.ts";
 import type { ExtensionPoint, PluginArgs, PluginSet, ProfileConfiguration, SchedulerConfiguration } from "./configuration.ts";
@@ -14,12 +14,6 @@ export function buildProfiles(configuration: SchedulerConfiguration, registry: P
       return [schedulerName, { schedulerName, percentageOfNodesToScore, ...pluginsOf(profile, registry, services) }];
     }),
   );
-}
-
-/** A configuration that cannot be used. */
-export class ConfigurationError extends Error {
-  override name = "ConfigurationError";
-  readonly reason = "BadConfiguration";
 }
 
 const hooks: readonly { readonly point: ExtensionPoint; readonly members: readonly (keyof Plugin)[] }[] = [

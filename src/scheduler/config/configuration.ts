@@ -43,6 +43,12 @@ export interface PluginSet {
   readonly disabled?: readonly { readonly name: string }[];
 }
 
+/** A configuration that cannot be used. */
+export class ConfigurationError extends Error {
+  override name = "ConfigurationError";
+  readonly reason = "BadConfiguration";
+}
+
 export const defaultSchedulerName = "default-scheduler";
 
 /** The plugins of a profile that says nothing else, in order, with the weights of those that score. */
