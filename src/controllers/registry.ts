@@ -1,7 +1,9 @@
 import { durationFlag, numberFlag } from "./flags.ts";
 import { clusterRoleAggregationController } from "./clusterrole-aggregation/controller.ts";
+import { cronJobController } from "./cronjob/controller.ts";
 import { daemonSetController } from "./daemonset/controller.ts";
 import { deploymentController } from "./deployment/controller.ts";
+import { disruptionController } from "./disruption/controller.ts";
 import { endpointSliceController } from "./endpointslice/controller.ts";
 import { endpointsController } from "./endpoints/controller.ts";
 import { garbageCollectorController } from "./garbage-collector/controller.ts";
@@ -36,6 +38,8 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     on("garbage-collector-controller", ["garbagecollector"], () => garbageCollectorController(workers("gc", 20))),
     on("daemonset-controller", ["daemonset"], () => daemonSetController(workers("daemonset", 2))),
     on("job-controller", ["job"], () => jobController(workers("job", 5))),
+    on("cronjob-controller", ["cronjob"], () => cronJobController(workers("cron-job", 5))),
+    on("disruption-controller", ["disruption"], () => disruptionController()),
     on("deployment-controller", ["deployment"], () => deploymentController(workers("deployment", 5))),
     on("replicaset-controller", ["replicaset"], () => replicaSetController(workers("replicaset", 5))),
     on("statefulset-controller", ["statefulset"], () => statefulSetController(workers("statefulset", 5))),
