@@ -13,7 +13,7 @@ import { VerdictCache } from "../../src/scheduler/framework/verdict-cache.ts";
 import { PreemptionGate } from "../../src/scheduler/plugins/preemption/preemption-gate.ts";
 import { VolumeWorld } from "../../src/scheduler/plugins/volumes/volume-binding/volume-world.ts";
 import { ClusterState } from "../../src/scheduler/state/cluster-state.ts";
-import { emptyObjects } from "../../src/scheduler/state/empty-objects.ts";
+import { emptyObjects } from "../../src/scheduler/test-support/empty-objects.ts";
 import { podInfoOf } from "../../src/scheduler/state/pod-info.ts";
 import type { Pod, PodSpec } from "../../src/api/core-v1/types.ts";
 

@@ -10,7 +10,7 @@ import { scoreNodes } from "../framework/score-nodes.ts";
 import { PreemptionGate } from "../plugins/preemption/preemption-gate.ts";
 import { VolumeWorld } from "../plugins/volumes/volume-binding/volume-world.ts";
 import { ClusterState } from "../state/cluster-state.ts";
-import { emptyObjects } from "../state/empty-objects.ts";
+import { emptyObjects } from "./empty-objects.ts";
 import { podInfoOf } from "../state/pod-info.ts";
 import type { Lister } from "../../client/index.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";

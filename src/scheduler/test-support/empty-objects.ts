@@ -1,6 +1,6 @@
 import type { Lister } from "../../client/index.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import type { ClusterObjects } from "./snapshot.ts";
+import type { ClusterObjects } from "../state/snapshot.ts";
 
 /** Caches that hold nothing but what is given: for decisions outside of a cluster. */
 export function emptyObjects(given: Partial<ClusterObjects> = {}): ClusterObjects {

@@ -1,0 +1,116 @@
+import { test } from "node:test";
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { StatusError } from "../apimachinery/status.ts";
+import { bytesResponse } from "../apimachinery/request.ts";
+import { resources } from "../client/index.ts";
+import { TestCluster } from "../testing/index.ts";
+import { createScheduler } from "./scheduler.ts";
+import { nodeOf, podOf } from "./test-support/cluster.ts";
+import type { Transport } from "../apimachinery/request.ts";
+import type { Pod } from "../api/core-v1/types.ts";
+import type { ClusterComponent } from "../testing/index.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+const user = { username: "system:kube-scheduler", groups: ["system:authenticated"] };
+const noExecute = { automountServiceAccountToken: false };
+
+/** A cluster with a scheduler and nothing else. `wrap` stands between the scheduler and the API. */
+async function start(wrap: (transport: Transport) => Transport = (transport) => transport): Promise<Stage> {
+  const schedulers: Scheduler[] = [];
+  const component: ClusterComponent = (context) => {
+    const scheduler = createScheduler({ ...context, transport: wrap(context.transportFor(user)) });
+    schedulers.push(scheduler);
+    return scheduler.run(context.signal);
+  };
+  const cluster = await TestCluster.start({ components: { scheduler: component } });
+  await cluster.client
+    .create(resources.serviceAccounts, { metadata: { name: "default", namespace: "default" } })
+    .catch((error: unknown) => ok(error instanceof StatusError));
+  return { cluster, scheduler: () => schedulers[0]! };
+}
+
+interface Stage {
+  readonly cluster: TestCluster;
+  readonly scheduler: () => Scheduler;
+}
+
+async function addNode({ cluster }: Stage, name: string, cpu = "4"): Promise<void> {
+  const status = { allocatable: { cpu, memory: "8Gi", pods: "110" }, capacity: { cpu, memory: "8Gi", pods: "110" } };
+  await cluster.client.create(resources.nodes, nodeOf(name, status));
+  await cluster.client.patch(resources.nodes, "", name, { type: "merge", body: { spec: { taints: null } } });
+}
+
+async function addPod({ cluster }: Stage, pod: Pod): Promise<void> {
+  const { uid: _uid, ...metadata } = pod.metadata;
+  await cluster.client.create(resources.pods, { ...pod, metadata, spec: { ...pod.spec, ...noExecute } });
+}
+
+const nodeNameOf = async ({ cluster }: Stage, name: string) => (await cluster.client.get(resources.pods, "default", name)).spec?.nodeName;
+const conditionOf = async ({ cluster }: Stage, name: string) =>
+  (await cluster.client.get(resources.pods, "default", name)).status?.conditions?.find(({ type }) => type === "PodScheduled");
+
+test("scheduler: a pod waits, says why, and is bound when room comes", async () => {
+  const stage = await start();
+  await using cluster = stage.cluster;
+  await addNode(stage, "small", "1");
+  await addPod(stage, podOf("p", { requests: { cpu: "2" } }));
+  await cluster.settled();
+  const message = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.";
+  deepEqual([(await conditionOf(stage, "p"))?.reason, (await conditionOf(stage, "p"))?.message], ["Unschedulable", message]);
+  equal(stage.scheduler().decisionAbout("default", "p")?.kind, "unschedulable");
+  await addNode(stage, "large");
+  await cluster.settled();
+  equal(await nodeNameOf(stage, "p"), "large");
+  const events = (await cluster.client.list(resources.seriesEvents, "default")).items.map(({ reason, action, note }) => [reason, action, note]);
+  deepEqual(events.toSorted().at(-1), ["Scheduled", "Binding", "Successfully assigned default/p to large"]);
+});
+
+test("scheduler: a binding that fails is undone, and tried again after a second", async () => {
+  let failures = 1;
+  const stage = await start((transport) => async (request) => {
+    if (!request.path.endsWith("/binding") || failures-- <= 0) return transport(request);
+    const { status } = new StatusError({ message: "no luck", code: 400, reason: "BadRequest" });
+    return bytesResponse(400, "application/json", JSON.stringify(status));
+  });
+  await using cluster = stage.cluster;
+  await addNode(stage, "a");
+  await addPod(stage, podOf("p", { requests: { cpu: "3" } }));
+  await cluster.turn();
+  deepEqual([(await conditionOf(stage, "p"))?.reason, (await conditionOf(stage, "p"))?.message], ["SchedulerError", "no luck"]);
+  // Its room is free meanwhile.
+  await addPod(stage, podOf("q", { requests: { cpu: "1" } }));
+  await cluster.turn();
+  equal(await nodeNameOf(stage, "q"), "a");
+  await cluster.advance(1000);
+  equal(await nodeNameOf(stage, "p"), "a");
+});
+
+test("scheduler: a pod pushes out less important ones and takes their place", async () => {
+  const stage = await start();
+  await using cluster = stage.cluster;
+  for (const [name, value] of [
+    ["low", 10],
+    ["high", 1000],
+  ] as const)
+    await cluster.client.create(resources.priorityClasses, { metadata: { name }, value });
+  await addNode(stage, "a");
+  for (const name of ["x", "y"]) await addPod(stage, podOf(name, { requests: { cpu: "2" }, priorityClassName: "low", terminationGracePeriodSeconds: 0 }));
+  await cluster.settled();
+  await addPod(stage, podOf("p", { requests: { cpu: "3" }, priorityClassName: "high" }));
+  await cluster.settled();
+  const pods = (await cluster.client.list(resources.pods, "default")).items;
+  deepEqual(
+    pods.map(({ metadata, spec }) => [metadata.name, spec?.nodeName]),
+    [["p", "a"]],
+  );
+});
+
+test("scheduler: many pods at once all find their room", async () => {
+  const stage = await start();
+  await using cluster = stage.cluster;
+  for (let index = 0; index < 10; index++) await addNode(stage, `n${index}`);
+  for (let index = 0; index < 41; index++) await addPod(stage, podOf(`p${index}`, { requests: { cpu: "1" } }));
+  await cluster.settled();
+  const nodes = Map.groupBy((await cluster.client.list(resources.pods, "default")).items, ({ spec }) => spec?.nodeName ?? "");
+  deepEqual(Array.from(nodes.values(), ({ length }) => length).sort(), [1, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4]);
+});
