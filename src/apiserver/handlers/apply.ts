@@ -19,7 +19,7 @@ import type { RequestContext } from "../request-context.ts";
 import { respondWritten } from "./create.ts";
 import { checkBodySize } from "./decode-body.ts";
 import { checkName } from "./get.ts";
-import { decodePatched, patchFailure } from "./patch.ts";
+import { decodePatched, decodePatchedCustom, patchFailure } from "./patch.ts";
 import { negotiateFor, objectTransforms } from "./respond.ts";
 
 export async function handleApply(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
@@ -85,7 +85,8 @@ function applyTo(target: ApplyTarget, config: JsonObject, old: KubeObject | unde
     resetFields: resetFieldsOf(definition, subresource),
     kind: definition.kind,
   });
-  const { object: decoded, faults } = decodePatched(definition.schema, outcome.object, { type: "application/apply-patch+yaml", patch: config });
+  const origin = { type: "application/apply-patch+yaml" as const, patch: config };
+  const { object: decoded, faults } = definition.codec !== undefined ? decodePatchedCustom(definition.codec, outcome.object, origin) : decodePatched(definition.schema, outcome.object, origin);
   if (faults.length > 0) throw new StatusError({ message: `failed to decode the applied object: ${faults.join(", ")}`, code: 500 });
   const object = decoded as unknown as KubeObject;
   object.metadata ??= {};

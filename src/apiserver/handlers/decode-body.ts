@@ -1,14 +1,17 @@
 /** The body of a write as a typed object: content type, group-version-kind check, strict faults (field validation). */
-import { DecodeError, decodeBody as decodeTypedBody, faultWarnings, readBody, typeMetaOf } from "../../apimachinery/decode/decode-object.ts";
+import { DecodeError, decodeBody as decodeTypedBody, decodeUntypedBody, faultWarnings, readBody, typeMetaOf } from "../../apimachinery/decode/decode-object.ts";
 import { unrecognizedText } from "../../apimachinery/decode/decode-error.ts";
 import { decodeProtobuf } from "../../apimachinery/protobuf/envelope.ts";
 import { goQuote } from "../../apimachinery/go-quote.ts";
 import { StatusError, badRequestError } from "../../apimachinery/status.ts";
 import { apiVersionOf, parseApiVersion } from "../../apimachinery/object.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import type { Body } from "../../apimachinery/decode/decode-object.ts";
+import { isObject } from "../../apimachinery/json.ts";
 import type { StructSchema } from "../../apimachinery/schema.ts";
 import { typeRegistry } from "../../api/registry.ts";
 import type { RequestContext } from "../request-context.ts";
+import type { ObjectCodec } from "../registry/object-codec.ts";
 import type { WriteOptions } from "../registry/options.ts";
 
 export interface ExpectedType {
@@ -16,6 +19,8 @@ export interface ExpectedType {
   readonly version: string;
   readonly kind: string;
   readonly schema: StructSchema;
+  /** Reads objects that have no Go type. */
+  readonly codec?: ObjectCodec;
 }
 
 /** Decodes the request's body. Throws 400, 413 or 415 as Kubernetes words them. */
@@ -23,6 +28,7 @@ export function decodeBody(context: RequestContext, expected: ExpectedType, fiel
   const { body, headers } = context.request;
   checkBodySize(context);
   const mediaType = requestMediaType(headers["content-type"]);
+  if (mediaType === "protobuf" && expected.codec !== undefined) throw unsupportedMediaType(["application/json", "application/yaml"]);
   return mediaType === "protobuf" ? decodeProtobufBody(body, expected) : decodeText(context, body, mediaType, expected, fieldValidation);
 }
 
@@ -60,8 +66,9 @@ export function unsupportedMediaType(accepted: readonly string[]): StatusError {
 function decodeText(context: RequestContext, body: Uint8Array, mediaType: "json" | "yaml", expected: ExpectedType, fieldValidation: WriteOptions["fieldValidation"]): KubeObject {
   const read = readTyped(body, mediaType, expected);
   try {
-    const { object, faults } = decodeTypedBody(read, expected.schema);
+    const { object, faults } = expected.codec === undefined ? decodeTypedBody(read, expected.schema) : decodeCustom(read, expected.codec);
     reportFaults(context, faults, fieldValidation, expected);
+    if (expected.codec !== undefined) return object as unknown as KubeObject;
     return typed(object as unknown as KubeObject, expected);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
@@ -75,12 +82,28 @@ function readTyped(bytes: Uint8Array, mediaType: "json" | "yaml", expected: Expe
     const body = readBody(bytes, { mediaType });
     const found = typeMetaOf(body);
     if (parseApiVersion(found.apiVersion) === undefined) throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): unexpected GroupVersion string: ${found.apiVersion} (${snippet(bytes)})`);
-    checkType(found, expected);
+    if (expected.codec !== undefined) checkCustomType(found, expected, bytes);
+    else checkType(found, expected);
     return body;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): ${unrecognizedText(error)} (${snippet(bytes)})`);
   }
+}
+
+/** Faults of the text come before those of the schema. */
+function decodeCustom(body: Body, codec: ObjectCodec) {
+  const { value, faults } = decodeUntypedBody(body);
+  if (!isObject(value)) throw new DecodeError("value", "the body is no object");
+  const decoded = codec.decode(value);
+  return { object: decoded.object, faults: [...faults, ...decoded.faults] };
+}
+
+/** A custom resource says its kind; whether it is the right one is a matter of validation. */
+function checkCustomType(found: { apiVersion: string; kind: string }, expected: ExpectedType, bytes: Uint8Array): void {
+  if (found.kind === "") throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): Object 'Kind' is missing in '${Buffer.from(bytes).toString()}' (${snippet(bytes)})`);
+  const expectedVersion = apiVersionOf(expected.group, expected.version);
+  if (found.apiVersion !== expectedVersion) throw badRequestError(`the API version in the data (${found.apiVersion}) does not match the expected API version (${expectedVersion})`);
 }
 
 function typed(object: KubeObject, expected: ExpectedType): KubeObject {

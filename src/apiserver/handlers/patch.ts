@@ -13,8 +13,9 @@ import { applyJsonPatch, unknownJsonPatchFields } from "../../apimachinery/patch
 import { applyMergePatch } from "../../apimachinery/patch/merge-patch.ts";
 import { applyStrategicMergePatch } from "../../apimachinery/patch/strategic-merge-patch.ts";
 import { PatchError } from "../../apimachinery/patch/patch-error.ts";
-import { StatusError, badRequestError, invalidError, notFoundError } from "../../apimachinery/status.ts";
+import { StatusError, badRequestError, internalServerError, invalidError, notFoundError } from "../../apimachinery/status.ts";
 import { asJson, trackUpdate } from "../registry/field-tracking.ts";
+import type { ObjectCodec } from "../registry/object-codec.ts";
 import { parseWriteOptions } from "../registry/options.ts";
 import type { WriteOptions } from "../registry/options.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
@@ -87,12 +88,12 @@ function patchObject(target: PatchTarget, old: KubeObject, patch: JsonValue): Ku
   const current = asJson(old, definition);
   const patched = patchJson(target.type, current, patch, definition.schema);
   if (!isObject(patched)) throw badRequestError("the patch does not give an object");
-  const { object, faults } = decodePatched(definition.schema, patched, { type: target.type, patch });
+  const { object, faults } = definition.codec === undefined ? decodePatched(definition.schema, patched, { type: target.type, patch }) : decodePatchedCustom(definition.codec, patched, { type: target.type, patch });
   if (target.type === "application/json-patch+json") faults.unshift(...unknownJsonPatchFields(patch));
   if (faults.length > 0) reportPatchFaults(context, faults, { fieldValidation: options.fieldValidation, shown: shownPatch(patched, { type: target.type, patch }) });
   const result = object as unknown as KubeObject;
   result.metadata ??= {};
-  checkPatchedType(target, result, patched, patch);
+  if (definition.codec === undefined) checkPatchedType(target, result, patched, patch);
   checkObjectName(result, context.info.name);
   definition.strategy?.defaults?.(result);
   return result;
@@ -152,6 +153,19 @@ export function decodePatched(schema: StructSchema, patched: JsonObject, origin:
     if (origin.type === "application/apply-patch+yaml") throw new StatusError({ message: error.message, code: 500 }, error);
     const fault = origin.type === "application/strategic-merge-patch+json" ? structureFault(patched, schema) : undefined;
     throw invalidPatch(shownPatch(patched, origin), fault ?? error.message);
+  }
+}
+
+/** The patched JSON as a custom resource. Throws 422 and, when apiVersion or kind are gone, 500. */
+export function decodePatchedCustom(codec: ObjectCodec, patched: JsonObject, origin: { readonly type: PatchType; readonly patch: JsonValue }) {
+  if (patched["kind"] === undefined) throw internalServerError("Object 'Kind' is missing in 'object has no kind field '");
+  if (patched["apiVersion"] === undefined) throw internalServerError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+  const shown = shownPatch(patched, origin);
+  try {
+    return codec.decode(deepCopy(patched));
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw invalidPatch(shown, error.message);
   }
 }
 

@@ -4,9 +4,10 @@ import { canonicalize } from "../../apimachinery/encode/canonical.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { StructSchema } from "../../apimachinery/schema.ts";
+import { StatusError } from "../../apimachinery/status.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
 import { negotiate } from "../http/negotiation.ts";
-import type { Negotiated, Transform } from "../http/negotiation.ts";
+import type { MediaType, Negotiated, Transform } from "../http/negotiation.ts";
 import { jsonBytesResponse, objectResponse } from "../http/write-response.ts";
 import { isTrue } from "../http/request-info.ts";
 import { isServedAsStored, readVersion } from "../registry/convert.ts";
@@ -17,9 +18,19 @@ import { parseIncludeObject, partialOf, partialSchema, tableOf, tableSchema } fr
 
 /** The form asked for, among what a resource offers. */
 export function negotiateFor(context: RequestContext, transforms: readonly Transform["kind"][], goType?: string): Negotiated {
-  const form = negotiate(context.request.headers["accept"], { transforms, ...(goType !== undefined && { goType }) });
-  return withPretty(context, form);
+  const { group, version, resource, subresource } = context.info;
+  const isCustom = context.server.resources.find(group, version, resource)?.isCustom === true && subresource !== "scale";
+  try {
+    const form = negotiate(context.request.headers["accept"], { transforms, ...(goType !== undefined && { goType }), ...(isCustom && { mediaTypes: textMediaTypes }) });
+    return withPretty(context, form);
+  } catch (error) {
+    if (!isCustom || !(error instanceof StatusError) || error.reason !== "NotAcceptable") throw error;
+    throw new StatusError({ ...error.status, message: "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf" });
+  }
 }
+
+/** Custom resources have no protobuf form. */
+const textMediaTypes: readonly MediaType[] = ["application/json", "application/yaml"];
 
 /** Go's type of a resource's objects, as refusals show it. */
 export function goTypeOf(definition: ResourceDefinition, isList: boolean): string {

@@ -2,7 +2,7 @@
 import { nameSuffix, newUid } from "../../base/ids.ts";
 import { formatTime } from "../../apimachinery/time.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
-import { StatusError, alreadyExistsError, badRequestError, invalidError, isAlreadyExists } from "../../apimachinery/status.ts";
+import { StatusError, alreadyExistsError, badRequestError, forbiddenError, invalidError, isAlreadyExists } from "../../apimachinery/status.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { RuleContext } from "../../api/strategy.ts";
 import { validateObjectMeta } from "../../api/meta/object-meta.ts";
@@ -13,6 +13,7 @@ import { commitPut, storedBytes } from "./commit.ts";
 import { trackUpdate } from "./field-tracking.ts";
 import { dropDuplicateOwners } from "./owner-references.ts";
 import type { WriteOptions } from "./options.ts";
+import { errorKind } from "./resource-definition.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { ruleContext } from "./rule-context.ts";
 
@@ -37,6 +38,7 @@ const nameAttempts = 8;
 export async function createObject(request: CreateRequest): Promise<Written> {
   const { context, definition, object, options } = request;
   const metadata = object.metadata;
+  if (definition.creationRefusal !== undefined) throw forbiddenError(definition, metadata.name ?? "", definition.creationRefusal);
   wipeSystemFields(object);
   dropDuplicateOwners(object, context.warnings, "request");
   const isGenerated = (metadata.name ?? "") === "" && (metadata.generateName ?? "") !== "";
@@ -71,7 +73,7 @@ async function createNamed(request: CreateRequest, admission: AdmissionRequest, 
     ...validateObjectMeta(metadata, { nameRule: strategy.nameRule, isNamespaced: definition.isNamespaced, requiresQualifiedFinalizers: strategy.requiresQualifiedFinalizers !== false }, FieldPath.root("metadata")),
     ...(strategy.create.validate?.(object, rules) ?? []),
   ];
-  if (errors.length > 0) throw invalidError({ group: definition.storage!.gvk.group, kind: definition.kind }, metadata.name ?? "", errors);
+  if (errors.length > 0) throw invalidError(errorKind(definition, object), metadata.name ?? "", errors);
   for (const warning of strategy.create.warnings?.(object, rules) ?? []) context.warnings.add(warning);
   const allocation = await server.allocator.allocate({ server, definition, object, oldObject: undefined, isDryRun: options.isDryRun });
   try {

@@ -8,11 +8,10 @@ import type { RequestContext } from "../request-context.ts";
 import { commitDelete, commitPut, storedBytes } from "./commit.ts";
 import { readVersion } from "./convert.ts";
 import type { DeleteOptions } from "./delete-options.ts";
-import { relativeKey } from "./resource-definition.ts";
+import { errorKind, relativeKey } from "./resource-definition.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { ruleContext } from "./rule-context.ts";
 import { modifiedError, preconditionError } from "./storage-errors.ts";
-import { errorKind } from "./update.ts";
 
 export interface DeleteRequest {
   readonly context: RequestContext;
@@ -127,7 +126,7 @@ function finalizersAfter(request: DeleteRequest, finalizers: readonly string[]):
 
 function checkPreconditions(request: DeleteRequest, old: KubeObject): void {
   const { preconditions } = request.options;
-  const { kind, group } = errorKind(request.definition);
+  const { kind, group } = errorKind(request.definition, old);
   const resource = { resource: kind, group };
   const { uid, resourceVersion } = old.metadata;
   if (request.definition.strategy!.delete?.holds !== undefined) {

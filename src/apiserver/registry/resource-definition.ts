@@ -91,6 +91,13 @@ export interface VersionConversion {
   toStored(object: KubeObject): KubeObject;
 }
 
+/** How errors name an object's kind: by the group it is stored in; a custom resource by what it says itself. */
+export function errorKind(definition: ResourceDefinition, object: KubeObject): { group: string; kind: string } {
+  if (definition.codec === undefined) return { group: definition.storage?.gvk.group ?? definition.group, kind: definition.kind };
+  const { apiVersion = "", kind = "" } = object;
+  return { group: apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "", kind };
+}
+
 /** Storage key of an object below its prefix: `namespace/name` or `name`. */
 export function relativeKey(definition: ResourceDefinition, namespace: string, name: string): string {
   return definition.isNamespaced ? `${namespace}/${name}` : name;

@@ -15,7 +15,7 @@ import type { Written } from "./create.ts";
 import { readVersion } from "./convert.ts";
 import type { WriteOptions } from "./options.ts";
 import { dropDuplicateOwners } from "./owner-references.ts";
-import { relativeKey } from "./resource-definition.ts";
+import { errorKind, relativeKey } from "./resource-definition.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { ruleContext } from "./rule-context.ts";
 import { modifiedError } from "./storage-errors.ts";
@@ -150,13 +150,8 @@ function prepareUpdate(request: UpdateRequest, object: KubeObject, old: KubeObje
   specific.prepare?.(object, old, rules);
   if (request.subresource !== "status" && isGenerationMoved(strategy, object, old)) metadata.generation = (old.metadata.generation ?? 0) + 1;
   const errors = [...validateObjectMetaUpdate(metadata, old.metadata, FieldPath.root("metadata"), strategy.requiresQualifiedFinalizers !== false), ...(specific.validate?.(object, old, rules) ?? [])];
-  if (errors.length > 0) throw invalidError(errorKind(definition), request.name, errors);
+  if (errors.length > 0) throw invalidError(errorKind(definition, object), request.name, errors);
   for (const warning of specific.warnings?.(object, old, rules) ?? []) context.warnings.add(warning);
-}
-
-/** Errors name a kind by the group it is stored in. */
-export function errorKind(definition: ResourceDefinition): { group: string; kind: string } {
-  return { group: definition.storage?.gvk.group ?? definition.group, kind: definition.kind };
 }
 
 export function rulesOf<T extends KubeObject>(strategy: KindStrategy<T>, subresource: string): UpdateRules<T> {
@@ -170,7 +165,7 @@ function keepSystemFields(object: KubeObject, old: KubeObject): void {
   if (old.metadata.generation === undefined) delete metadata.generation;
   else metadata.generation = old.metadata.generation;
   if ((metadata.uid ?? "") === "" && old.metadata.uid !== undefined) metadata.uid = old.metadata.uid;
-  if ((metadata.creationTimestamp ?? null) === null && old.metadata.creationTimestamp != null) metadata.creationTimestamp = old.metadata.creationTimestamp;
+  if ((metadata.creationTimestamp ?? null) === null && typeof old.metadata.creationTimestamp === "string") metadata.creationTimestamp = old.metadata.creationTimestamp;
   if (old.metadata.deletionTimestamp !== undefined) {
     metadata.deletionTimestamp ??= old.metadata.deletionTimestamp;
     if (old.metadata.deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds ??= old.metadata.deletionGracePeriodSeconds;
