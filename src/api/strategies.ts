@@ -1,5 +1,6 @@
 /** Every kind's strategy, by `group/version/Kind` of all versions that share it. */
 import { admissionregistrationV1Strategies } from "./admissionregistration-v1/index.ts";
+import { apiextensionsV1Strategies } from "./apiextensions-v1/index.ts";
 import { apiregistrationV1Strategies } from "./apiregistration-v1/index.ts";
 import { appsV1Strategies } from "./apps-v1/index.ts";
 import { autoscalingV1Strategies } from "./autoscaling-v1/index.ts";
@@ -21,6 +22,7 @@ import type { KindStrategy } from "./strategy.ts";
 
 const all: readonly KindStrategy[] = [
   ...admissionregistrationV1Strategies,
+  ...apiextensionsV1Strategies,
   ...apiregistrationV1Strategies,
   ...appsV1Strategies,
   ...autoscalingV1Strategies,

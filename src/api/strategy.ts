@@ -6,6 +6,7 @@
  * All functions are pure over their arguments. `prepare` and `defaults` change the object they are given; everything else reads.
  */
 import type { FieldError } from "../apimachinery/field-error.ts";
+import type { FieldPath } from "../apimachinery/field-path.ts";
 import type { KubeObject, GroupVersionKind } from "../apimachinery/object.ts";
 import type { UserInfo } from "../apimachinery/request.ts";
 import type { NameRule } from "../apimachinery/names.ts";
@@ -33,6 +34,10 @@ export interface RuleContext {
   readonly settings: RuleSettings;
   /** Compiles a CEL expression of an admission policy or webhook; the texts of its faults, none when it is fine. Absent: nothing is compiled. */
   checkExpression?(check: ExpressionCheck): string[];
+  /** Compiles the `x-kubernetes-validations` of a custom resource's schema, at every depth. Absent: they are not compiled. */
+  checkSchemaRules?(schema: Readonly<Record<string, unknown>>, path: FieldPath): FieldError[];
+  /** Checks the defaults in a structural schema against it. Absent: they are not checked. */
+  checkSchemaDefaults?(schema: Readonly<Record<string, unknown>>, path: FieldPath): FieldError[];
 }
 
 /** A CEL expression with what it may use and what it must give. */
