@@ -20,6 +20,7 @@ import { nodeAllocatable } from "./node/node-object.ts";
 import type { NodeFacts } from "./node/node-object.ts";
 import { NodeReporter } from "./node/node-reporter.ts";
 import type { NodeContext } from "./pod-sync/node-context.ts";
+import { isRunning } from "./pod-sync/pod-runtime.ts";
 import { PodWorker } from "./pod-sync/pod-worker.ts";
 import { runtimeAnnotations, runtimeLabels } from "./pod-sync/runtime-names.ts";
 import type { NetworkCalls } from "./probes/network-calls.ts";
@@ -112,7 +113,10 @@ class NodeAgent implements Kubelet {
       group.start("node status", (inner) => reporter.run(inner));
       group.start("pods", (inner) => this.#followPods(node, informers, group, inner));
       group.start("runtime events", (inner) => this.#followRuntime(inner));
-      if (this.runtime.hasNetwork) group.start("relist", (inner) => this.#relistRepeatedly(inner));
+      if (this.runtime.hasNetwork) {
+        group.start("relist", (inner) => this.#repeat(() => this.#relist(inner), inner));
+        group.start("log rotation", (inner) => this.#repeat(() => this.#rotateLogs(inner), inner));
+      }
       await group.join();
     } catch (error) {
       if (!isAbort(error, signal)) throw error;
@@ -235,14 +239,22 @@ class NodeAgent implements Kubelet {
     for (const worker of this.#workers.values()) worker.wake();
   }
 
-  async #relistRepeatedly(signal: AbortSignal): Promise<void> {
+  async #repeat(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
     while (!signal.aborted) {
-      await sleep(clock, relistIntervalMs, signal).catch(() => undefined);
+      await sleep(clock, repairIntervalMs, signal).catch(() => undefined);
       if (signal.aborted) return;
-      await this.#relist(signal).catch((error: unknown) => {
-        if (!signal.aborted) log.warn("Could not list what runs", { error });
+      await work().catch((error: unknown) => {
+        if (!signal.aborted) log.warn("Could not look after what runs", { error });
       });
+    }
+  }
+
+  async #rotateLogs(signal: AbortSignal): Promise<void> {
+    for (const { runtime } of this.#workers.values()) {
+      for (const container of runtime.containers.filter(isRunning)) {
+        if (await this.#options.storage.rotateLog(container.status.log_path)) await this.runtime.reopenContainerLog(container.id, signal);
+      }
     }
   }
 
@@ -262,4 +274,4 @@ class NodeAgent implements Kubelet {
   }
 }
 
-const relistIntervalMs = 10_000;
+const repairIntervalMs = 10_000;

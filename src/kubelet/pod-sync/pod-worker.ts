@@ -34,7 +34,7 @@ import type { PodRuntime, RuntimeContainer } from "./pod-runtime.ts";
 import { PodVolumes } from "./pod-volume-state.ts";
 import { containersOf, podLabel } from "./runtime-names.ts";
 import type { SpecContainer } from "./runtime-names.ts";
-import { sandboxConfig } from "./sandbox-config.ts";
+import { logDirectory, sandboxConfig } from "./sandbox-config.ts";
 import { startContainer } from "./start-container.ts";
 import { stopAll, stopContainer } from "./stop-containers.ts";
 
@@ -57,6 +57,9 @@ export class PodWorker {
   #verdict: Verdict | undefined;
   #isRemoved = false;
   #isFinal = false;
+  #isObjectGone = false;
+  /** A sandbox half made is not told of. */
+  #isMakingSandbox = false;
   #runtime: PodRuntime = emptyPodRuntime;
   #work: { abort: AbortController; done: Promise<void> } | undefined;
   #killing = new Set<string>();
@@ -114,6 +117,7 @@ export class PodWorker {
   /** Its object is gone from the API. */
   remove(): void {
     this.#isRemoved = true;
+    this.#isObjectGone = true;
     this.wake();
   }
 
@@ -180,7 +184,7 @@ export class PodWorker {
     if (this.#stage === "active") this.#watchDeadline();
     this.#followProbes();
     if (this.#stage === "active" && this.#mustStop()) this.#stage = "stopping";
-    this.#writer.touch();
+    this.#touch();
     if (this.#work !== undefined) {
       if (this.#stage === "stopping") this.#work.abort.abort(new DOMException("the pod is being stopped", "AbortError"));
       return;
@@ -289,7 +293,7 @@ export class PodWorker {
     if (step.dueMs > nowMs) {
       if (step.after !== undefined && this.#starts.holdBack(name, step.after.id, podLabel(this.pod))) {
         this.#tell(step.spec, "Warning", "BackOff", `Back-off restarting failed container ${name} in pod ${podLabel(this.pod)}`);
-        this.#writer.touch();
+        this.#touch();
       }
       this.#wakeAt(`start ${name}`, step.dueMs);
       return false;
@@ -311,6 +315,7 @@ export class PodWorker {
       this.#tell(undefined, "Normal", "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.");
       for (const { id } of this.#runtime.sandboxes) await runtime.stopPodSandbox(id, signal);
     }
+    this.#isMakingSandbox = true;
     try {
       await runtime.runPodSandbox({ config: sandboxConfig(this.pod, attempt, this.#node) }, signal);
       this.#starts.release("");
@@ -319,6 +324,8 @@ export class PodWorker {
       const text = error instanceof Error && "rpcMessage" in error ? String(error.rpcMessage) : String(error);
       this.#tell(undefined, "Warning", "FailedCreatePodSandBox", `Failed to create pod sandbox: ${text}`);
       this.#starts.hold("", clock.nowMs() + 10_000);
+    } finally {
+      this.#isMakingSandbox = false;
     }
   }
 
@@ -417,12 +424,13 @@ export class PodWorker {
         await this.#node.storage.tearDown(this.uid);
         this.#node.tokens.forget(this.uid);
         this.#isFinal = true;
-        this.#writer.touch();
+        this.#touch();
       }
       await this.#writer.settled();
       if (!isDeleted) return;
       if (!this.#isRemoved) await this.#deleteObject(signal);
       for (const { id } of this.#runtime.sandboxes) await this.#node.runtime.removePodSandbox(id, signal);
+      await this.#node.storage.removeLogs(logDirectory(this.pod, this.#node.logRoot));
       this.#stage = "finished";
     });
   }
@@ -434,6 +442,11 @@ export class PodWorker {
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
+    this.#isObjectGone = true;
+  }
+
+  #touch(): void {
+    if (!this.#isObjectGone && !this.#isMakingSandbox) this.#writer.touch();
   }
 
   #startWork(work: (signal: AbortSignal) => Promise<void>): void {

@@ -17,21 +17,30 @@ export interface LogSource {
 
 /** Ends at the end of the file, or with `isFollowing` when the container has ended or `signal` aborts. */
 export async function* readLog(source: LogSource, options: LogOptions, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const file = await open(source.path, "r").catch(() => undefined);
-  if (file === undefined) return;
   let leftBytes = options.limitBytes ?? Number.POSITIVE_INFINITY;
-  try {
-    const start = options.tailLines === undefined ? 0 : await tailStart(file, options.tailLines, options.stream);
-    for await (const entries of entryBatches(file, start, source, options.isFollowing, signal)) {
-      const text = Buffer.from(entries.map((entry) => formatEntry(entry, options)).join(""));
-      if (text.length === 0) continue;
-      yield text.subarray(0, leftBytes);
-      leftBytes -= text.length;
-      if (leftBytes <= 0) return;
+  for (let isFirst = true; ; isFirst = false) {
+    const file = await open(source.path, "r").catch(() => undefined);
+    if (file === undefined) return;
+    try {
+      const start = !isFirst || options.tailLines === undefined ? 0 : await tailStart(file, options.tailLines, options.stream);
+      for await (const entries of entryBatches(file, start, source, options.isFollowing, signal)) {
+        const text = Buffer.from(entries.map((entry) => formatEntry(entry, options)).join(""));
+        if (text.length === 0) continue;
+        yield text.subarray(0, leftBytes);
+        leftBytes -= text.length;
+        if (leftBytes <= 0) return;
+      }
+      if (!options.isFollowing || signal.aborted || !(await isReplaced(file, source.path))) return;
+    } finally {
+      await file.close();
     }
-  } finally {
-    await file.close();
   }
+}
+
+/** Whether the log was moved away and goes on in another file. */
+async function isReplaced(file: FileHandle, path: string): Promise<boolean> {
+  const [own, current] = await Promise.all([file.stat(), stat(path).catch(() => undefined)]);
+  return current !== undefined && current.ino !== own.ino;
 }
 
 function formatEntry({ time, stream, isPartial, content }: LogEntry, options: LogOptions): string {
@@ -68,7 +77,7 @@ async function* entryBatches(file: FileHandle, start: number, source: LogSource,
         .filter((entry): entry is LogEntry => entry !== undefined);
       continue;
     }
-    if (!isFollowing || !wasOpen || signal.aborted) return;
+    if (!isFollowing || !wasOpen || signal.aborted || (await isReplaced(file, source.path))) return;
     await grown(source, position, signal);
   }
 }

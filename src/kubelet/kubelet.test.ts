@@ -1,0 +1,93 @@
+import { equal } from "node:assert/strict";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { test } from "node:test";
+import { resources } from "../client/index.ts";
+import { HollowNodes, TestCluster } from "../testing/index.ts";
+import type { ClusterComponent } from "../testing/index.ts";
+import { runScenario } from "../testing/scenario.ts";
+import { ScenarioTrace } from "../testing/scenario-trace.ts";
+import { createKubelet } from "./kubelet.ts";
+import { simulatedMachine } from "./node/machine.ts";
+import { nodeNetworkCalls } from "./probes/node-network-calls.ts";
+import type { ContainerRuntime } from "./runtime/cri.ts";
+import { createSimulatedRuntime } from "./runtime/simulated.ts";
+import { NoStorage } from "./volumes/pod-volumes.ts";
+
+const folder = join(import.meta.dirname, "scenarios");
+for (const file of readdirSync(folder).filter((name) => name.endsWith(".txt"))) {
+  test(`scenario kubelet/${basename(file)}`, async () => {
+    const [script = "", expected = ""] = readFileSync(join(folder, file), "utf8").split(/^---\n/m);
+    const trace = new ScenarioTrace();
+    await using cluster = await TestCluster.start({ components: { kubelet: kubeletOf("n1") }, onRequest: trace.observe });
+    await begin(cluster);
+    trace.attach(cluster.clock);
+    const text = await runScenario(script, { cluster, nodes: new HollowNodes([]), trace });
+    if (process.env.UPDATE_GOLDEN === "1") writeFileSync(join(folder, file), `${script}---\n${text}`);
+    else equal(text, expected);
+  });
+}
+
+test("a kubelet that is started again takes over what runs: same containers, no restart counted, still ready", async () => {
+  let runtime: ContainerRuntime | undefined;
+  const component: ClusterComponent = (context) => kubeletOf("n1", (runtime ??= createSimulatedRuntime(context)))(context);
+  await using cluster = await TestCluster.start({ components: { kubelet: component } });
+  await begin(cluster);
+  await cluster.client.create(resources.pods, {
+    metadata: { name: "p", namespace: "default" },
+    spec: { nodeName: "n1", automountServiceAccountToken: false, containers: [{ name: "c", image: "web:1", readinessProbe: { exec: { command: ["up"] } } }] },
+  });
+  const statusOf = async () => (await cluster.client.get(resources.pods, "default", "p")).status?.containerStatuses?.[0];
+  await cluster.until(async () => (await statusOf())?.ready === true);
+  const before = await statusOf();
+  await cluster.stopComponent("kubelet");
+  cluster.startComponent("kubelet", component);
+  await cluster.advance(20_000);
+  equal(JSON.stringify(await statusOf()), JSON.stringify(before));
+  await cluster.stopComponent("kubelet");
+  await runtime?.close();
+});
+
+test("many simulated nodes share a process", async () => {
+  const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
+  await using cluster = await TestCluster.start({ components: Object.fromEntries(names.map((name) => [name, kubeletOf(name)])) });
+  await begin(cluster);
+  for (const nodeName of names) {
+    await cluster.client.create(resources.pods, { metadata: { name: `p-${nodeName}`, namespace: "default" }, spec: { nodeName, automountServiceAccountToken: false, containers: [{ name: "c", image: "web:1" }] } });
+  }
+  await cluster.settled();
+  const { items } = await cluster.client.list(resources.pods, "default");
+  equal(items.filter(({ status }) => status?.phase === "Running").length, names.length);
+});
+
+async function begin(cluster: TestCluster): Promise<void> {
+  await cluster.client.create(resources.serviceAccounts, { metadata: { name: "default", namespace: "default" } });
+  await cluster.settled();
+}
+
+/** A kubelet of a simulated node; its runtime is its own unless one is given. */
+function kubeletOf(nodeName: string, given?: ContainerRuntime): ClusterComponent {
+  return async ({ transportFor, clock, random, log, signal }) => {
+    const runtime = given ?? createSimulatedRuntime({ clock, random });
+    const kubelet = createKubelet({
+      transport: transportFor({ username: `system:node:${nodeName}`, groups: ["system:masters", "system:nodes", "system:authenticated"] }),
+      // Traces leave out what agents called kubelet write.
+      userAgent: "agent/test",
+      kubeletVersion: "v1.37.2",
+      nodeName,
+      nodeAddress: "192.0.2.10",
+      serverPort: 10_250,
+      machine: simulatedMachine,
+      runtime,
+      storage: new NoStorage(),
+      network: nodeNetworkCalls,
+      dns: { clusterServers: ["10.0.0.10"], clusterDomain: "cluster.local", host: { servers: [], searches: [], options: [] } },
+      logRoot: "/nowhere",
+      clock,
+      random,
+      log,
+    });
+    await kubelet.run(signal);
+    if (given === undefined) await runtime.close();
+  };
+}
