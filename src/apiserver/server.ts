@@ -9,6 +9,7 @@ import { TaskGroup } from "../base/task-group.ts";
 import type { ApiRequest, ApiResponse } from "../apimachinery/request.ts";
 import type { Store } from "../storage/store.ts";
 import { admissionPlugins } from "./admission/plugins.ts";
+import type { PluginChoice } from "./admission/plugins.ts";
 import { AdmissionChain } from "./admission/chain.ts";
 import { firstOf, loopbackAuthenticator } from "./authn/authenticator.ts";
 import type { Authenticator } from "./authn/authenticator.ts";
@@ -48,7 +49,7 @@ export interface ApiServerOptions {
   readonly nodes: NodeConnector;
   /** Names of feature gates that differ from their defaults. */
   readonly gates?: Readonly<Record<string, boolean>>;
-  readonly admission: { readonly enabled: readonly string[]; readonly disabled: readonly string[] };
+  readonly admission: PluginChoice;
   /** Content of the static token file. */
   readonly staticTokens?: string;
   /** Whether Secrets of type `bootstrap.kubernetes.io/token` authenticate. */

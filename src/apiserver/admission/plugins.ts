@@ -1,21 +1,30 @@
 /** All admission plugins in Kubernetes' order, and which are on by default (flags `enable-admission-plugins`, `disable-admission-plugins`). */
 import { certificateApproval, certificateSigning, certificateSubjectRestriction, clusterTrustBundleAttest } from "./certificates/signers.ts";
 import type { AdmissionPlugin } from "./chain.ts";
+import { alwaysAdmit, alwaysDeny } from "./meta/always.ts";
+import { eventRateLimit } from "./meta/event-rate-limit.ts";
+import { ownerReferencesPermissionEnforcement } from "./meta/owner-references.ts";
+import { namespaceAutoProvision, namespaceExists } from "./namespaces/auto-provision.ts";
 import { namespaceLifecycle } from "./namespaces/namespace-lifecycle.ts";
 import { nodeRestriction } from "./nodes/node-restriction.ts";
 import { taintNodesByCondition } from "./nodes/taint-nodes-by-condition.ts";
 import { readConfiguration } from "./pod-security/configuration.ts";
 import { podSecurity } from "./pod-security/pod-security.ts";
+import { alwaysPullImages } from "./pods/always-pull-images.ts";
 import { nodeDeclaredFeatureValidator } from "./pods/declared-features.ts";
 import { defaultTolerationSeconds } from "./pods/default-toleration-seconds.ts";
+import { extendedResourceToleration } from "./pods/extended-resource-toleration.ts";
+import { limitPodHardAntiAffinityTopology } from "./pods/hard-anti-affinity.ts";
+import { podNodeSelector } from "./pods/node-selector.ts";
 import { priority } from "./pods/priority.ts";
 import { podResizeValidator } from "./pods/resize-validator.ts";
 import { runtimeClass } from "./pods/runtime-class.ts";
 import { serviceAccount } from "./pods/service-account.ts";
+import { podTolerationRestriction } from "./pods/toleration-restriction.ts";
 import { podTopologyLabels } from "./pods/topology-labels.ts";
 import { limitRanger } from "./quota/limit-ranger.ts";
 import { resourceQuota } from "./quota/resource-quota.ts";
-import type { LimitedResource } from "./quota/resource-quota.ts";
+import { denyServiceExternalIps } from "./services/deny-external-ips.ts";
 import { persistentVolumeClaimResize } from "./storage/claim-resize.ts";
 import { defaultIngressClass, defaultStorageClass } from "./storage/default-class.ts";
 import { storageObjectInUseProtection } from "./storage/object-in-use-protection.ts";
@@ -37,17 +46,30 @@ interface KnownPlugin {
 const byDefault = (plugin: AdmissionPlugin): KnownPlugin => ({ name: plugin.name, isDefault: true, make: () => plugin });
 const onDemand = (plugin: AdmissionPlugin): KnownPlugin => ({ name: plugin.name, isDefault: false, make: () => plugin });
 
+/** A plugin made anew with its configuration; what the file says is taken as it is. */
+const configured = <C>(name: string, make: (configuration?: C) => AdmissionPlugin, isDefault = false): KnownPlugin => ({ name, isDefault, make: (configuration) => make(configuration as C | undefined) });
+
 const known: readonly KnownPlugin[] = [
+  onDemand(alwaysAdmit),
+  onDemand(namespaceAutoProvision),
   byDefault(namespaceLifecycle),
+  onDemand(namespaceExists),
+  onDemand(limitPodHardAntiAffinityTopology),
   byDefault(limitRanger),
   byDefault(serviceAccount),
   onDemand(nodeRestriction),
   byDefault(taintNodesByCondition),
+  onDemand(alwaysPullImages),
   { name: "PodSecurity", isDefault: true, make: (configuration) => podSecurity(readConfiguration(configuration)) },
+  configured("PodNodeSelector", podNodeSelector),
   byDefault(priority),
   byDefault(defaultTolerationSeconds),
+  configured("PodTolerationRestriction", podTolerationRestriction),
+  configured("EventRateLimit", eventRateLimit),
+  onDemand(extendedResourceToleration),
   byDefault(defaultStorageClass),
   byDefault(storageObjectInUseProtection),
+  onDemand(ownerReferencesPermissionEnforcement),
   byDefault(persistentVolumeClaimResize),
   byDefault(runtimeClass),
   byDefault(certificateApproval),
@@ -55,10 +77,12 @@ const known: readonly KnownPlugin[] = [
   byDefault(clusterTrustBundleAttest),
   byDefault(certificateSubjectRestriction),
   byDefault(defaultIngressClass),
+  onDemand(denyServiceExternalIps),
   byDefault(podTopologyLabels),
   byDefault(nodeDeclaredFeatureValidator),
   byDefault(podResizeValidator),
-  { name: "ResourceQuota", isDefault: true, make: (configuration) => resourceQuota(configuration as { limitedResources?: LimitedResource[] } | undefined) },
+  configured("ResourceQuota", resourceQuota, true),
+  onDemand(alwaysDeny),
 ];
 
 /** The plugins to run. Names that nobody knows are refused by the flags' reader. */

@@ -12,6 +12,7 @@ export interface ApiServerFlags {
   /** First address of the service range: the `kubernetes` Service's. */
   readonly serviceAddress: string;
   readonly gates: Readonly<Record<string, boolean>>;
+  readonly allowsBootstrapTokens: boolean;
   readonly admission: { readonly enabled: readonly string[]; readonly disabled: readonly string[] };
 }
 
@@ -38,6 +39,7 @@ export function apiServerFlags(flags: Flags, options: Pick<UpOptions, "serviceCi
     advertiseAddress: last(flags, "advertise-address"),
     serviceAddress: new AddressRange(serviceCidrs[0]!).first,
     gates: readGates(lists(flags, "feature-gates") ?? []),
+    allowsBootstrapTokens: last(flags, "enable-bootstrap-token-auth") === "true",
     admission: { enabled: ["NodeRestriction", ...(lists(flags, "enable-admission-plugins") ?? [])], disabled: lists(flags, "disable-admission-plugins") ?? [] },
   };
 }

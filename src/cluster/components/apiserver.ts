@@ -4,14 +4,15 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { ApiServer } from "../../apiserver/server.ts";
 import { listenTls } from "../../apimachinery/listener/tls-listener.ts";
-import type { TlsListener } from "../../apimachinery/listener/tls-listener.ts";
+import type { RequestHandler, TlsListener } from "../../apimachinery/listener/tls-listener.ts";
 import { openStore } from "../../storage/index.ts";
 import type { Store } from "../../storage/index.ts";
-import type { Certificates } from "../certificates.ts";
+import type { Certificates, KeyAndCertificate } from "../certificates.ts";
 import type { Environment } from "../environment.ts";
 import { firstHostAddress } from "../host-address.ts";
 import { NodeDialer } from "../node-dialer.ts";
 import type { UpOptions } from "../up-options.ts";
+import { readApiServerFiles } from "./apiserver-files.ts";
 import { apiServerFlags } from "./apiserver-flags.ts";
 import { kubeconfigText } from "../kubeconfig-text.ts";
 
@@ -25,56 +26,63 @@ export interface RunningApiServer extends AsyncDisposable {
 /** Bodies beyond this are refused with 413 (documentation: "3 MiB"). */
 const maxBodyBytes = 3 * 1024 * 1024;
 
-/** Starts the API server and writes `DIR/kubeconfig` once it is ready. */
+/** Starts the API server and writes `DIR/kubeconfig` once it is ready. A failure leaves nothing half-made. */
 export async function startApiServer(environment: Environment, options: UpOptions, certificates: Certificates): Promise<RunningApiServer> {
-  const flags = apiServerFlags(options.flags.get("apiserver") ?? new Map(), options);
-  const store = await openConfiguredStore(environment, options);
-  const advertiseAddress = flags.advertiseAddress ?? firstHostAddress();
-  const clientAuthority = await certificates.authority();
-  // The port must be known before the server publishes it, and the server must exist before the listener can answer.
-  let server: ApiServer | undefined;
-  const serving = await certificates.serving("apiserver", ["localhost", "127.0.0.1", "::1", hostname(), advertiseAddress, flags.serviceAddress, "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"]);
-  const listener = await listenTls({
-    address: options.bindAddress,
-    port: options.port,
-    key: serving.key,
-    certificate: serving.certificate,
-    log: environment.log,
-    maxBodyBytes,
-    handler: async (request) => (server === undefined ? starting() : server.handle(request)),
-  }).catch(async (error: unknown) => {
-    await store.close();
+  const given = options.flags.get("apiserver") ?? new Map<string, readonly string[]>();
+  const flags = apiServerFlags(given, options);
+  const { admissionConfigurations, ...files } = await readApiServerFiles(given);
+  const running = new AsyncDisposableStack();
+  try {
+    const store = running.adopt(await openConfiguredStore(environment, options), (opened) => opened.close());
+    const clientAuthority = await certificates.authority();
+    const advertiseAddress = flags.advertiseAddress ?? firstHostAddress();
+    // The port must be known before the server publishes it, and the server must exist before the listener can answer.
+    const ready: { server?: ApiServer } = {};
+    const handler: RequestHandler = async (request) => (ready.server === undefined ? starting() : ready.server.handle(request));
+    const listener = running.adopt(await listen(environment, options, { ...(await servingCertificate(certificates, [advertiseAddress, flags.serviceAddress])), handler }), (opened) => opened.close());
+    const dialer = running.adopt(new NodeDialer(await certificates.client("apiserver-kubelet-client", "kube-apiserver-kubelet-client", ["system:masters"]), clientAuthority, environment.clock), (opened) => opened.close());
+    const { clock, random, log } = environment;
+    const server = running.adopt(
+      new ApiServer({
+        clock,
+        random,
+        log,
+        store,
+        settings: { ...flags.settings, advertiseAddress, securePort: listener.port, clientAuthority, maxBodyBytes },
+        clientAuthorities: [clientAuthority],
+        serviceAccountKey: await certificates.serviceAccountKey(),
+        nodes: dialer,
+        gates: flags.gates,
+        admission: { ...flags.admission, configurations: admissionConfigurations },
+        allowsBootstrapTokens: flags.allowsBootstrapTokens,
+        ...files,
+      }),
+      (opened) => opened.close(),
+    );
+    await server.start();
+    ready.server = server;
+    const kubeconfigPath = await writeAdminKubeconfig(options.dataDir, listener, certificates, clientAuthority);
+    return { server, port: listener.port, url: `https://127.0.0.1:${listener.port}`, kubeconfigPath, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  } catch (error) {
+    await running.disposeAsync();
     throw error;
-  });
-  const dialer = new NodeDialer(await certificates.client("apiserver-kubelet-client", "kube-apiserver-kubelet-client", ["system:masters"]), clientAuthority, environment.clock);
-  const created = new ApiServer({
-    clock: environment.clock,
-    random: environment.random,
-    log: environment.log,
-    store,
-    settings: { ...flags.settings, advertiseAddress, securePort: listener.port, clientAuthority, maxBodyBytes },
-    clientAuthorities: [clientAuthority],
-    serviceAccountKey: await certificates.serviceAccountKey(),
-    servingAuthority: clientAuthority,
-    nodes: dialer,
-    gates: flags.gates,
-    admission: flags.admission,
-  });
-  await created.start();
-  server = created;
-  const kubeconfigPath = await writeAdminKubeconfig(options.dataDir, listener, certificates, clientAuthority);
-  return {
-    server,
-    port: listener.port,
-    url: `https://127.0.0.1:${listener.port}`,
-    kubeconfigPath,
-    async [Symbol.asyncDispose]() {
-      await created.close();
-      await listener.close();
-      await dialer.close();
-      await store.close();
-    },
-  };
+  }
+}
+
+function servingCertificate(certificates: Certificates, addresses: readonly string[]): Promise<KeyAndCertificate> {
+  const names = ["localhost", "127.0.0.1", "::1", hostname(), "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"];
+  return certificates.serving("apiserver", [...names, ...addresses]);
+}
+
+async function listen({ log }: Environment, { bindAddress, port }: UpOptions, serving: KeyAndCertificate & { readonly handler: RequestHandler }): Promise<TlsListener> {
+  try {
+    return await listenTls({ address: bindAddress, port, log, maxBodyBytes, ...serving });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE") throw new Error(`port ${port} is taken: stop what listens there, or choose another with --port`, { cause: error });
+    if (code === "EACCES") throw new Error(`port ${port} is not allowed for this user: choose one above 1023 with --port`, { cause: error });
+    throw error;
+  }
 }
 
 /** Until the server has read its store every path answers so. */
