@@ -1,0 +1,23 @@
+import type { CelType } from "./types.ts";
+
+/** Variables that comprehensions declare, innermost first. */
+export class Scope {
+  readonly #name: string | undefined;
+  readonly #type: CelType | undefined;
+  readonly #outer: Scope | undefined;
+
+  constructor(name?: string, type?: CelType, outer?: Scope) {
+    this.#name = name;
+    this.#type = type;
+    this.#outer = outer;
+  }
+
+  with(name: string, type: CelType): Scope {
+    return new Scope(name, type, this);
+  }
+
+  find(name: string): CelType | undefined {
+    for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.#outer) if (scope.#name === name) return scope.#type;
+    return undefined;
+  }
+}

@@ -1,0 +1,35 @@
+/** Durations as Go writes them: `1h30m`, `-1.5s`. */
+import { Duration } from "./values.ts";
+
+const units: Readonly<Record<string, bigint>> = { ns: 1n, us: 1000n, "µs": 1000n, "μs": 1000n, ms: 1_000_000n, s: 1_000_000_000n, m: 60_000_000_000n, h: 3_600_000_000_000n };
+const part = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y;
+export const secondNanos = 1_000_000_000n;
+const maxNanos = 2n ** 63n - 1n;
+
+/** Undefined for what is no duration, or beyond 290 years. */
+export function parseDuration(text: string): Duration | undefined {
+  const isNegative = text.startsWith("-");
+  const body = /^[+-]/.test(text) ? text.slice(1) : text;
+  if (body === "0") return new Duration(0n);
+  if (body === "") return undefined;
+  let total = 0n;
+  part.lastIndex = 0;
+  for (let at = 0; at < body.length; at = part.lastIndex) {
+    part.lastIndex = at;
+    const match = part.exec(body);
+    if (match === null) return undefined;
+    const [, whole, fraction = "", unit] = match as unknown as [string, string, string | undefined, string];
+    if (whole === "" && fraction === "") return undefined;
+    const digits = fraction.slice(0, 18);
+    total += BigInt(whole === "" ? 0 : whole) * units[unit]! + (BigInt(digits === "" ? 0 : digits) * units[unit]!) / 10n ** BigInt(digits.length);
+    if (total > maxNanos + (isNegative ? 1n : 0n)) return undefined;
+  }
+  return new Duration(isNegative ? -total : total);
+}
+
+/** As `string()` gives it: seconds, with as many decimals as needed. */
+export function formatDuration({ nanos }: Duration): string {
+  const magnitude = nanos < 0n ? -nanos : nanos;
+  const fraction = (magnitude % secondNanos).toString().padStart(9, "0").replace(/0+$/, "");
+  return `${nanos < 0n ? "-" : ""}${magnitude / secondNanos}${fraction === "" ? "" : `.${fraction}`}s`;
+}
