@@ -28,15 +28,14 @@ import { ContainerStarts } from "./container-starts.ts";
 import { readLastWords } from "./last-words.ts";
 import type { NodeContext, Rejection } from "./node-context.ts";
 import { planPod } from "./plan.ts";
+import { instancesTooMany, PodActions, podAddresses } from "./pod-actions.ts";
 import type { ContainerStep, PodPlan } from "./plan.ts";
-import { emptyPodRuntime, hasExited, isRunning, readPodRuntime, readySandbox } from "./pod-runtime.ts";
+import { emptyPodRuntime, isRunning, readPodRuntime } from "./pod-runtime.ts";
 import type { PodRuntime, RuntimeContainer } from "./pod-runtime.ts";
 import { PodVolumes } from "./pod-volume-state.ts";
 import { containersOf, podLabel } from "./runtime-names.ts";
 import type { SpecContainer } from "./runtime-names.ts";
-import { logDirectory, sandboxConfig } from "./sandbox-config.ts";
-import { startContainer } from "./start-container.ts";
-import { stopAll, stopContainer } from "./stop-containers.ts";
+import { logDirectory } from "./sandbox-config.ts";
 
 type Stage = "new" | "rejected" | "active" | "stopping" | "stopped" | "finished";
 
@@ -49,6 +48,7 @@ export class PodWorker {
   readonly #volumes: PodVolumes;
   readonly #prober: Prober;
   readonly #starts: ContainerStarts;
+  readonly #actions: PodActions;
   readonly #timers = new Map<string, () => void>();
   /** What an earlier kubelet told of containers, by their ids. */
   readonly #inherited: ReadonlyMap<string, AssumedHealth>;
@@ -62,7 +62,6 @@ export class PodWorker {
   #isMakingSandbox = false;
   #runtime: PodRuntime = emptyPodRuntime;
   #work: { abort: AbortController; done: Promise<void> } | undefined;
-  #killing = new Set<string>();
   readonly #listeners = new Set<() => void>();
   #retryMs = 0;
   #wakeUp: (() => void) | undefined;
@@ -80,6 +79,14 @@ export class PodWorker {
     this.#volumes = new PodVolumes(node, this.#objects);
     this.#starts = new ContainerStarts(node.clock);
     this.#inherited = inheritedHealth(pod);
+    this.#actions = new PodActions({
+      node,
+      objects: this.#objects,
+      starts: this.#starts,
+      now: () => ({ pod: this.pod, runtime: this.#runtime }),
+      tell: (...event) => this.#tell(...event),
+      wake: () => this.wake(),
+    });
     this.#prober = new Prober({
       ...node,
       signal: this.#ended.signal,
@@ -232,11 +239,11 @@ export class PodWorker {
     const specs = containersOf(this.pod);
     const isStopping = this.#stage === "stopping";
     const isProbed = isStopping || this.#stage === "active";
-    const running = isProbed ? this.#runtime.containers.filter((container) => isRunning(container) && !this.#killing.has(container.id)) : [];
+    const running = isProbed ? this.#runtime.containers.filter((container) => isRunning(container) && !this.#actions.isKilling(container.id)) : [];
     this.#prober.follow(
       running.flatMap((container) => {
         const spec = specs.find(({ container: { name } }) => name === container.name);
-        return spec === undefined ? [] : [{ spec, container, podIP: this.#podIPs()[0] ?? "" }];
+        return spec === undefined ? [] : [{ spec, container, podIP: podAddresses(this.#node, this.pod, this.#runtime)[0] ?? "" }];
       }),
       { isStopping },
     );
@@ -263,12 +270,14 @@ export class PodWorker {
     if (this.#volumes.refreshAtMs !== undefined) this.#wakeAt("volumes", this.#volumes.refreshAtMs);
     if (plan.kind === "sandbox") {
       if (this.#starts.isHeld("", nowMs)) return this.#wakeAt("sandbox", this.#starts.heldUntilMs(""));
-      this.#startWork((signal) => this.#makeSandbox(plan.attempt, plan.isChanged, signal));
+      this.#isMakingSandbox = true;
+      this.#startWork((signal) => this.#actions.makeSandbox(plan.attempt, plan.isChanged, signal).finally(() => (this.#isMakingSandbox = false)));
       return;
     }
     const due = plan.steps.filter((step) => this.#isDue(step, nowMs));
-    if (due.length > 0) this.#startWork((signal) => this.#carryOut(plan.sandboxId, due, signal));
-    else this.#removeOld();
+    const old = instancesTooMany(this.#runtime);
+    if (due.length > 0) this.#startWork((signal) => this.#actions.carryOut(plan.sandboxId, due, signal));
+    else if (old.length > 0) this.#startWork((signal) => this.#actions.remove(old, signal));
   }
 
   #plan(): PodPlan {
@@ -304,113 +313,14 @@ export class PodWorker {
   }
 
   async #setUpVolumes(signal: AbortSignal): Promise<void> {
-    for (const fault of await this.#volumes.setUp(this.pod, this.#podIPs(), signal)) {
+    for (const fault of await this.#volumes.setUp(this.pod, podAddresses(this.#node, this.pod, this.#runtime), signal)) {
       this.#tell(undefined, "Warning", "FailedMount", `MountVolume.SetUp failed for volume ${JSON.stringify(fault.volume)} : ${fault.message}`);
     }
   }
 
-  async #makeSandbox(attempt: number, isChanged: boolean, signal: AbortSignal): Promise<void> {
-    const { runtime, clock } = this.#node;
-    if (isChanged) {
-      this.#tell(undefined, "Normal", "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.");
-      for (const { id } of this.#runtime.sandboxes) await runtime.stopPodSandbox(id, signal);
-    }
-    this.#isMakingSandbox = true;
-    try {
-      await runtime.runPodSandbox({ config: sandboxConfig(this.pod, attempt, this.#node) }, signal);
-      this.#starts.release("");
-    } catch (error) {
-      if (isAbort(error, signal)) throw error;
-      const text = error instanceof Error && "rpcMessage" in error ? String(error.rpcMessage) : String(error);
-      this.#tell(undefined, "Warning", "FailedCreatePodSandBox", `Failed to create pod sandbox: ${text}`);
-      this.#starts.hold("", clock.nowMs() + 10_000);
-    } finally {
-      this.#isMakingSandbox = false;
-    }
-  }
-
-  async #carryOut(sandboxId: string, steps: readonly ContainerStep[], signal: AbortSignal): Promise<void> {
-    for (const step of steps) {
-      if (step.kind === "remove") await this.#node.runtime.removeContainer(step.container.id, signal);
-      else if (step.kind === "kill") await this.#kill(step, signal);
-      else await this.#start(sandboxId, step, signal);
-    }
-  }
-
-  async #kill(step: ContainerStep & { kind: "kill" }, signal: AbortSignal): Promise<void> {
-    const { spec, container } = step;
-    const probe = step.cause === "liveness" ? spec.container.livenessProbe : step.cause === "startup" ? spec.container.startupProbe : undefined;
-    const graceSeconds = Math.max(1, probe?.terminationGracePeriodSeconds ?? this.pod.spec?.terminationGracePeriodSeconds ?? 30);
-    this.#killing.add(container.id);
-    const tell = (type: "Normal" | "Warning", reason: string, message: string) => this.#tell(spec, type, reason, message);
-    await stopContainer({ node: this.#node, container, spec, podIP: this.#podIPs()[0] ?? "", graceSeconds, message: step.message, tell }, signal);
-  }
-
-  async #start(sandboxId: string, step: ContainerStep & { kind: "start" }, signal: AbortSignal): Promise<void> {
-    const { spec, attempt, after } = step;
-    const { name } = spec.container;
-    const target = "targetContainerName" in spec.container ? spec.container.targetContainerName : undefined;
-    const targetId = this.#runtime.containers.find((container) => container.name === target && isRunning(container))?.id;
-    const sandbox = readySandbox(this.#runtime);
-    const result = await startContainer(
-      {
-        node: this.#node,
-        pod: this.pod,
-        spec,
-        attempt,
-        sandboxId,
-        sandboxConfig: sandboxConfig(this.pod, sandbox?.metadata.attempt ?? 0, this.#node),
-        podIPs: this.#podIPs(),
-        objects: this.#objects,
-        ...(targetId !== undefined && { targetId }),
-        tell: (type, reason, message) => this.#tell(spec, type, reason, message),
-      },
-      signal,
-    );
-    if (result.outcome === "failed") {
-      this.#starts.fail(name, result.waiting, result.retryAtMs);
-      this.wake();
-      return;
-    }
-    this.#starts.started(name, after === undefined ? undefined : after.status.finished_at / 1e6);
-    if (result.outcome === "hookFailed") await this.#killFailedHook(spec, result.containerId, signal);
-  }
-
-  async #killFailedHook(spec: SpecContainer, containerId: string, signal: AbortSignal): Promise<void> {
-    this.#killing.add(containerId);
-    this.#tell(spec, "Normal", "Killing", "FailedPostStartHook");
-    await this.#node.runtime.stopContainer(containerId, Math.max(1, this.pod.spec?.terminationGracePeriodSeconds ?? 30), signal);
-  }
-
-  /** Of each container the last two instances are kept: the current one, and the one whose log is the previous. */
-  #removeOld(): void {
-    const counts = new Map<string, number>();
-    const old = this.#runtime.containers.filter((container) => {
-      const count = (counts.get(container.name) ?? 0) + 1;
-      counts.set(container.name, count);
-      return count > 2 && hasExited(container);
-    });
-    if (old.length === 0) return;
-    this.#startWork(async (signal) => {
-      for (const { id } of old) await this.#node.runtime.removeContainer(id, signal);
-    });
-  }
-
   async #stop(): Promise<void> {
-    const { runtime } = this.#node;
-    const { signal } = this.#ended;
-    await stopAll(
-      { node: this.#node, pod: this.pod, runtime: this.#runtime, podIP: this.#podIPs()[0] ?? "", graceSeconds: this.#graceSeconds(), tell: (spec, ...event) => this.#tell(spec, ...event) },
-      signal,
-    );
-    for (const { id, state } of this.#runtime.sandboxes) if (state === "SANDBOX_READY") await runtime.stopPodSandbox(id, signal);
+    await this.#actions.stop(this.#ended.signal);
     this.#stage = "stopped";
-  }
-
-  /** The deletion's grace counts; at least a second. */
-  #graceSeconds(): number {
-    const { deletionGracePeriodSeconds } = this.pod.metadata;
-    return Math.max(1, deletionGracePeriodSeconds ?? this.pod.spec?.terminationGracePeriodSeconds ?? 30);
   }
 
   /** Nothing runs any more: gives back what the pod used, and takes a deleted pod out of the API and the runtime. */
@@ -482,12 +392,6 @@ export class PodWorker {
       // A deadline shows when everything has ended.
       ...(this.#verdict !== undefined && (this.#stage === "stopped" || this.#stage === "finished") && { verdict: this.#verdict }),
     });
-  }
-
-  #podIPs(): string[] {
-    if (this.pod.spec?.hostNetwork === true) return [this.#node.nodeAddress];
-    const network = readySandbox(this.#runtime)?.network;
-    return network === undefined ? [] : [network.ip, ...network.additional_ips.map(({ ip }) => ip)];
   }
 
   #tell(spec: SpecContainer | undefined, type: "Normal" | "Warning", reason: string, message: string): void {
