@@ -1,9 +1,11 @@
 import { durationFlag, numberFlag } from "./flags.ts";
+import { bootstrapSignerController } from "./bootstrap-signer/controller.ts";
 import { clusterRoleAggregationController } from "./clusterrole-aggregation/controller.ts";
 import { cronJobController } from "./cronjob/controller.ts";
 import { daemonSetController } from "./daemonset/controller.ts";
 import { deploymentController } from "./deployment/controller.ts";
 import { disruptionController } from "./disruption/controller.ts";
+import { endpointSliceMirroringController } from "./endpointslice-mirroring/controller.ts";
 import { endpointSliceController } from "./endpointslice/controller.ts";
 import { endpointsController } from "./endpoints/controller.ts";
 import { garbageCollectorController } from "./garbage-collector/controller.ts";
@@ -14,23 +16,31 @@ import { podGarbageCollector } from "./pod-gc/controller.ts";
 import { replicaSetController } from "./replicaset/controller.ts";
 import { replicationControllerController } from "./replicationcontroller/controller.ts";
 import { rootCaController } from "./root-ca/controller.ts";
+import { serviceAccountTokenController } from "./service-account-tokens/controller.ts";
 import { serviceAccountController } from "./service-account/controller.ts";
 import { statefulSetController } from "./statefulset/controller.ts";
 import { taintEvictionController } from "./taint-eviction/controller.ts";
+import { tokenCleanerController } from "./token-cleaner/controller.ts";
 import { ttlAfterFinishedController } from "./ttl-after-finished/controller.ts";
 import { ttlController } from "./ttl/controller.ts";
+import { claimProtectionController } from "./volume-protection/claim-controller.ts";
+import { volumeProtectionController } from "./volume-protection/volume-controller.ts";
 import type { Controller } from "../operator/index.ts";
 import type { ManagerFlags } from "./flags.ts";
 
 /** Every controller there is, in the order in which they start, under the names that `--controllers` takes. */
 export function builtInControllers(options: ControllerOptions): readonly ControllerEntry[] {
-  const { flags, caBundle } = options;
+  const { flags, caBundle, serviceAccountKey } = options;
   const workers = (flag: string, fallback: number) => ({ workers: numberFlag(flags, `concurrent-${flag}-syncs`, fallback) });
   return [
+    ...(serviceAccountKey === undefined
+      ? []
+      : [on("serviceaccount-token-controller", ["serviceaccount-token"], () => serviceAccountTokenController({ privateKey: serviceAccountKey, caBundle, ...workers("serviceaccount-token", 5) }))]),
     on("endpoints-controller", ["endpoint"], () => endpointsController(workers("endpoint", 5))),
     on("endpointslice-controller", ["endpointslice"], () =>
       endpointSliceController({ ...workers("service-endpoint", 5), maxEndpointsPerSlice: numberFlag(flags, "max-endpoints-per-slice", 100) }),
     ),
+    on("endpointslice-mirroring-controller", ["endpointslicemirroring"], () => endpointSliceMirroringController({ workers: numberFlag(flags, "mirroring-concurrent-service-endpoint-syncs", 5) })),
     on("replicationcontroller-controller", ["replicationcontroller"], () => replicationControllerController(workers("rc", 5))),
     on("pod-garbage-collector-controller", ["podgc"], () => podGarbageCollector({ terminatedThreshold: numberFlag(flags, "terminated-pod-gc-threshold", 12_500) })),
     on("namespace-controller", ["namespace"], () => namespaceController(workers("namespace", 10))),
@@ -45,6 +55,10 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     on("statefulset-controller", ["statefulset"], () => statefulSetController(workers("statefulset", 5))),
     on("ttl-controller", ["ttl"], () => ttlController()),
     on("clusterrole-aggregation-controller", ["clusterrole-aggregation"], () => clusterRoleAggregationController()),
+    on("persistentvolumeclaim-protection-controller", ["pvc-protection"], () => claimProtectionController()),
+    on("persistentvolume-protection-controller", ["pv-protection"], () => volumeProtectionController()),
+    off("bootstrap-signer-controller", ["bootstrapsigner"], () => bootstrapSignerController()),
+    off("token-cleaner-controller", ["tokencleaner"], () => tokenCleanerController()),
     on("ttl-after-finished-controller", ["ttl-after-finished"], () => ttlAfterFinishedController(workers("ttl-after-finished", 5))),
     on("node-lifecycle-controller", ["nodelifecycle"], () => nodeLifecycleController(nodeSettings(flags))),
     on("taint-eviction-controller", ["taint-eviction"], () => taintEvictionController()),
@@ -66,6 +80,8 @@ export interface ControllerOptions {
   readonly flags: ManagerFlags;
   /** PEM of the API server's certificate authority, published to namespaces. */
   readonly caBundle: string;
+  /** PEM of the key that signs service account tokens; without it token Secrets are not filled. */
+  readonly serviceAccountKey?: string | undefined;
 }
 
 /** Which of the entries `--controllers` chooses: `*` for those on by default, `NAME` and `-NAME` for single ones; the first that speaks of one counts. */
@@ -90,6 +106,10 @@ function nodeSettings(flags: ManagerFlags) {
     largeZoneSize: numberFlag(flags, "large-cluster-size-threshold", 50),
     unhealthyThreshold: numberFlag(flags, "unhealthy-zone-threshold", 0.55),
   };
+}
+
+function off(name: string, aliases: readonly string[], create: () => Controller): ControllerEntry {
+  return { name, aliases, isOnByDefault: false, create };
 }
 
 function on(name: string, aliases: readonly string[], create: () => Controller): ControllerEntry {

@@ -44,6 +44,8 @@ export interface ControllerRunOptions {
   readonly signal: AbortSignal;
   /** PEM of the API server's certificate authority. */
   readonly caBundle: string;
+  /** PEM of the key that signs service account tokens; without it token Secrets are not filled. */
+  readonly serviceAccountKey?: string;
   /** As kube-controller-manager's, `--controllers` included. */
   readonly flags: ManagerFlags;
   /** Overrides `--controllers`: `["*", "-ttl-controller"]`. */
@@ -59,9 +61,9 @@ const build = { component: "kube-controller-manager", version: "v1.37.2", platfo
 const managerUser: UserInfo = { username: "system:kube-controller-manager", groups: ["system:authenticated"] };
 
 async function runChosen(options: ControllerRunOptions, shared: Client, signal: AbortSignal): Promise<void> {
-  const { flags, caBundle, log, clock, random } = options;
+  const { flags, caBundle, serviceAccountKey, log, clock, random } = options;
   const selection = options.selection ?? (flags.get("controllers") ?? ["*"]).flatMap((value) => value.split(","));
-  const chosen = selectControllers(builtInControllers({ flags, caBundle }), selection);
+  const chosen = selectControllers(builtInControllers({ flags, caBundle, serviceAccountKey }), selection);
   const group = new TaskGroup({ parent: signal, onFailure: (name, error) => log.error("A controller failed", { name, error }) });
   const informers = new InformerSet({ client: shared, clock, random, log });
   try {

@@ -17,7 +17,7 @@ export function planAggregation({ role, roles }: AggregationSnapshot): Plan {
     for (const rule of chosen.flatMap((other) => other.rules ?? [])) if (!rules.some((known) => deepEqual(known, rule))) rules.push(rule);
   }
   if (deepEqual(rules, role.rules ?? [])) return nothingToDo;
-  const body = { kind: "ClusterRole", apiVersion: "rbac.authorization.k8s.io/v1", metadata: { name: role.metadata.name }, rules };
+  const body = { kind: "ClusterRole", apiVersion: "rbac.authorization.k8s.io/v1", metadata: { name: role.metadata.name }, ...(rules.length > 0 && { rules }) };
   return {
     actions: [patchAction(resources.clusterRoles, role, { type: "apply", body, fieldManager: "clusterrole-aggregation-controller", isForced: true })],
     reasons: ["the rules of the roles it is made of have changed"],

@@ -5,6 +5,7 @@ import { keyOf, resources, splitKey } from "../../client/index.ts";
 import { defineController, ownKey, watch } from "../../operator/index.ts";
 import { claimCandidates, ownerIndex } from "../ownership/owner-index.ts";
 import { ownerKeys } from "../ownership/owner-keys.ts";
+import { fitOf } from "./daemon-pod.ts";
 import { planDaemonSet } from "./plan.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { DaemonSet } from "../../api/apps-v1/types.ts";
@@ -25,7 +26,7 @@ export function daemonSetController(options: { readonly workers?: number } = {})
       watch(resources.pods, { keys: ownerKeys(resources.daemonSets, selectorOf), indexes: ownerIndex }),
       // A node that goes takes its pods with it by the garbage collection of pods.
       watch(resources.nodes, {
-        keys: (_node, caches) => caches.of(resources.daemonSets).list().map(keyOf),
+        keys: (node, caches) => caches.of(resources.daemonSets).list().filter((set) => fitOf(set, node).mayStart).map(keyOf),
         isRelevant: ({ kind, object, old }) =>
           kind === "add" || (kind === "update" && (!deepEqual(object.metadata.labels, old.metadata.labels) || !deepEqual(object.spec, old.spec))),
       }),

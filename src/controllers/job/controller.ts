@@ -45,7 +45,7 @@ function straySnapshot({ namespace, name }: { namespace: string; name: string },
   if (pod === undefined || strayKey(pod).length === 0) return undefined;
   const jobs = caches.of(resources.jobs).list(namespace);
   // One that a Job is about to adopt is not astray.
-  const isWanted = jobs.some((job) => ownsByLabels(job.metadata.uid, pod));
+  const isWanted = jobs.some((job) => job.metadata.deletionTimestamp === undefined && ownsByLabels(job.metadata.uid, pod));
   return isWanted ? undefined : { job: undefined, candidates: [pod] };
 }
 

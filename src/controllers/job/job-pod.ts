@@ -1,4 +1,7 @@
 import { parseTime } from "../../apimachinery/time.ts";
+import { isNotFound } from "../../apimachinery/status.ts";
+import { patchAction } from "../../operator/index.ts";
+import type { Action } from "../../operator/index.ts";
 import { podFromTemplate } from "../pods/pod-from-template.ts";
 import { resources } from "../../client/index.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
@@ -33,6 +36,17 @@ export function jobPod(job: DeepReadonly<Job>, index?: number, failures?: IndexF
 export interface IndexFailures {
   readonly counted: number;
   readonly ignored: number;
+}
+
+/** Takes the finalizer off a pod, and does then what follows. */
+export function releasePod(pod: DeepReadonly<Pod>, followUps: readonly Action[] = []): Action {
+  const metadata = { uid: pod.metadata.uid, "$deleteFromPrimitiveList/finalizers": [trackingFinalizer] };
+  return patchAction(
+    resources.pods,
+    pod,
+    { type: "strategic", body: { metadata } },
+    { onDone: () => followUps, onError: (error) => ({ severity: isNotFound(error) ? "ignore" : "continue" }) },
+  );
 }
 
 /** The index of a pod; undefined when it has none. */

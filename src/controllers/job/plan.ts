@@ -1,13 +1,12 @@
 import { deepEqual } from "../../apimachinery/json.ts";
-import { isNotFound } from "../../apimachinery/status.ts";
 import { formatTime } from "../../apimachinery/time.ts";
 import { selectorFromObject } from "../../apimachinery/selectors/label-selector.ts";
 import { edited, referenceTo, resources } from "../../client/index.ts";
-import { eventAction, nothingToDo, patchAction, updateStatusAction } from "../../operator/index.ts";
+import { eventAction, nothingToDo, updateStatusAction } from "../../operator/index.ts";
 import { claimObjects } from "../ownership/claim.ts";
 import { whenGone } from "../ownership/when-gone.ts";
 import { accountsOf } from "./accounts.ts";
-import { isTracked, trackingFinalizer } from "./job-pod.ts";
+import { isTracked, releasePod, trackingFinalizer } from "./job-pod.ts";
 import { deadlineInMs, isJobFinished, jobCondition, outcomeOf } from "./outcome.ts";
 import { removeAll, scaleJob } from "./scale.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
@@ -23,7 +22,7 @@ import type { Scaling } from "./scale.ts";
  * it is decided how the Job ends, that is said at once, and the end when its last pod has ended.
  */
 export function planJob({ job, candidates }: JobSnapshot, nowMs: number): Plan {
-  if (job === undefined || isJobFinished(job)) return { actions: candidates.filter((pod) => isTracked(pod)).map(releasePod) };
+  if (job === undefined || isJobFinished(job)) return { actions: candidates.filter((pod) => isTracked(pod)).map((pod) => releasePod(pod)) };
   const { managedBy } = job.spec ?? {};
   if (managedBy !== undefined && managedBy !== ownName) return nothingToDo;
   const claimed = claimObjects({
@@ -55,7 +54,7 @@ const ownName = "kubernetes.io/job-controller";
 
 function scalingOf(job: DeepReadonly<Job>, pods: readonly DeepReadonly<Pod>[], { accounts, outcome }: Pick<Findings, "accounts" | "outcome">, nowMs: number): Scaling {
   if (job.metadata.deletionTimestamp !== undefined) return { action: undefined, removed: [], created: 0 };
-  if (outcome !== undefined || job.spec?.suspend === true) return removeAll(job, accounts.active);
+  if (outcome !== undefined || job.spec?.suspend === true) return removeAll(job, accounts.active, outcome?.type === "FailureTarget" ? "counted" : "uncounted");
   return scaleJob(job, pods, accounts, nowMs);
 }
 
@@ -70,7 +69,7 @@ function planStatus(job: DeepReadonly<Job>, findings: Findings, nowMs: number): 
   const { accounts, scaling, outcome } = findings;
   const events: Action[] = [];
   const status = statusOf(job, findings, { nowMs, events });
-  const letGo = accounts.settled.map(releasePod);
+  const letGo = accounts.settled.map((pod) => releasePod(pod));
   const waits = [scaling.retryInMs, outcome === undefined ? deadlineInMs(job, nowMs) : undefined].filter((wait) => wait !== undefined);
   const requeue = waits.length === 0 ? {} : { requeueAfterMs: Math.min(...waits) };
   if (deepEqual(status, job.status ?? {})) return { actions: letGo, ...requeue };
@@ -141,10 +140,4 @@ function conditionsOf(
 function condition(type: string, status: string, { reason, message }: { reason: string; message: string }, nowMs: number): JobCondition {
   const now = formatTime(nowMs);
   return { type, status, lastProbeTime: now, lastTransitionTime: now, reason, message };
-}
-
-/** Takes the finalizer off a pod that is counted. */
-function releasePod(pod: DeepReadonly<Pod>): Action {
-  const metadata = { uid: pod.metadata.uid, "$deleteFromPrimitiveList/finalizers": [trackingFinalizer] };
-  return patchAction(resources.pods, pod, { type: "strategic", body: { metadata } }, { onError: (error) => ({ severity: isNotFound(error) ? "ignore" : "continue" }) });
 }

@@ -3,7 +3,7 @@ import { inDeletionOrder, podsPerNode } from "../pods/deletion-order.ts";
 import { createPodAction, deletePodAction } from "../pods/pod-from-template.ts";
 import { isTerminating } from "../pods/pod-state.ts";
 import { hasIndexFailed, replacesOnlyFailed } from "./accounts.ts";
-import { failuresBefore, finishedMs, indexOf, isTracked, jobPod } from "./job-pod.ts";
+import { failuresBefore, finishedMs, indexOf, isTracked, jobPod, releasePod } from "./job-pod.ts";
 import { judgeFailure } from "./policies.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Job } from "../../api/batch-v1/types.ts";
@@ -26,7 +26,7 @@ export function scaleJob(job: DeepReadonly<Job>, pods: readonly DeepReadonly<Pod
   const { active } = accounts;
   const wanted = wantedActive(job, accounts);
   const surplus = surplusPods(job, active, accounts, active.length - wanted, nowMs);
-  if (surplus.length > 0) return removeAll(job, surplus);
+  if (surplus.length > 0) return removeAll(job, surplus, "uncounted");
   const leaving = replacesOnlyFailed(job) ? pods.filter(isTerminating).length : 0;
   const missing = Math.min(wanted - active.length - leaving, burst);
   if (missing <= 0) return nothing;
@@ -36,10 +36,13 @@ export function scaleJob(job: DeepReadonly<Job>, pods: readonly DeepReadonly<Pod
   return create(job, Array.from({ length: missing }, () => jobPod(job)));
 }
 
-/** Deletes active pods: of a Job that is suspended, or that has come to its end. */
-export function removeAll(job: DeepReadonly<Job>, pods: readonly DeepReadonly<Pod>[]): Scaling {
+/** Deletes active pods. Those that did nothing wrong are let go of first, so that they do not count as failed. */
+export function removeAll(job: DeepReadonly<Job>, pods: readonly DeepReadonly<Pod>[], counting: "counted" | "uncounted"): Scaling {
   if (pods.length === 0) return nothing;
-  const actions = pods.map((pod) => deletePodAction(resources.jobs, job, pod));
+  const actions = pods.map((pod) => {
+    const deletion = deletePodAction(resources.jobs, job, pod);
+    return counting === "uncounted" && isTracked(pod) ? releasePod(pod, [deletion]) : deletion;
+  });
   return { action: { kind: "group", mode: "parallel", actions }, removed: pods, created: 0 };
 }
 

@@ -1,6 +1,5 @@
-import { resources, controllerReference } from "../../client/index.ts";
+import { controllerReference, edited, resources } from "../../client/index.ts";
 import { podFromTemplate } from "../pods/pod-from-template.ts";
-import { edited } from "../../client/index.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { OwnerReference } from "../../apimachinery/object.ts";
 import type { StatefulSet } from "../../api/apps-v1/types.ts";
@@ -58,17 +57,13 @@ export function claimOwners(set: DeepReadonly<StatefulSet>, pod: DeepReadonly<Po
     (kind === "StatefulSet" && apiVersion.startsWith("apps/") && name === set.metadata.name) || (kind === "Pod" && apiVersion === "v1" && (name ?? "").startsWith(`${set.metadata.name}-`));
   const others = current.filter((owner) => !isOurs(owner)) as OwnerReference[];
   const isScaledAway = pod !== undefined && whenScaled === "Delete" && !isWanted(set, ordinalOf(set, pod));
-  if (isScaledAway) return [...others, plainReference(controllerReference({ ...resources.pods, kind: "Pod" }, pod))];
-  return whenDeleted === "Delete" ? [...others, plainReference(controllerReference(resources.statefulSets, set))] : others;
+  if (isScaledAway) return [...others, controllerReference(resources.pods, pod)];
+  return whenDeleted === "Delete" ? [...others, controllerReference(resources.statefulSets, set)] : others;
 }
 
 export function isWanted({ spec }: DeepReadonly<StatefulSet>, ordinal: number): boolean {
   const start = spec?.ordinals?.start ?? 0;
   return ordinal >= start && ordinal < start + (spec?.replicas ?? 1);
-}
-
-function plainReference({ apiVersion, kind, name, uid }: OwnerReference): OwnerReference {
-  return { apiVersion, kind, name, uid };
 }
 
 function withIdentity(set: DeepReadonly<StatefulSet>, pod: Pod, ordinal: number, revision: string | undefined): Pod {

@@ -18,6 +18,7 @@ import type { StatefulContext } from "./steps.ts";
 /** Pods with names of their own, made, removed and rolled one after the other (documentation page "StatefulSets"). */
 export function planStatefulSet(snapshot: StatefulSetSnapshot, nowMs: number): Plan {
   const { set } = snapshot;
+  if (set.metadata.deletionTimestamp !== undefined) return { actions: [] };
   const owner = { ownerResource: resources.statefulSets, owner: set, selector: selectorFromObject(set.spec?.selector) };
   const revisions = claimObjects({ ...owner, resource: resources.controllerRevisions, candidates: snapshot.revisions });
   const pods = claimObjects({ ...owner, resource: resources.pods, candidates: snapshot.pods, canClaim: (pod) => ordinalOf(set, pod) >= 0 });
@@ -36,9 +37,9 @@ export function planStatefulSet(snapshot: StatefulSetSnapshot, nowMs: number): P
   if (renumbered.length > 0) return { actions: renumbered };
   const current = revisions.owned.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? update;
   const context: StatefulContext = { set, pods: pods.owned, claims: snapshot.claims, current, update, nowMs };
-  const steps = set.metadata.deletionTimestamp === undefined ? nextSteps(context) : [];
+  const steps = nextSteps(context);
   const live = new Set([current.metadata.name ?? "", update.metadata.name ?? "", ...pods.owned.map(({ metadata }) => metadata.labels?.[revisionLabel] ?? "")]);
-  const trimmed = set.metadata.deletionTimestamp === undefined ? trimHistory(history, set.spec?.revisionHistoryLimit ?? 10, live) : [];
+  const trimmed = trimHistory(history, set.spec?.revisionHistoryLimit ?? 10, live);
   return { actions: [...steps, ...trimmed], next: (outcome) => planStatus(context, outcome) };
 }
 
@@ -70,8 +71,7 @@ function statusOf(context: StatefulContext, pods: readonly DeepReadonly<Pod>[]):
   const ofRevision = (revision: DeepReadonly<ControllerRevision>) => alive.filter(({ metadata }) => metadata.labels?.[revisionLabel] === revision.metadata.name).length;
   const updatedReplicas = ofRevision(update);
   const wanted = set.spec?.replicas ?? 1;
-  const isRolling = set.spec?.updateStrategy?.type !== "OnDelete";
-  const isComplete = isRolling && updatedReplicas === wanted && ready === wanted && pods.length === wanted;
+  const isComplete = updatedReplicas === wanted && ready === wanted && pods.length === wanted;
   const currentReplicas = isComplete ? updatedReplicas : ofRevision(current);
   const { generation } = set.metadata;
   const { conditions, collisionCount } = set.status ?? {};

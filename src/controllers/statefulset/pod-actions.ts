@@ -15,7 +15,7 @@ type Claims = ReadonlyMap<string, DeepReadonly<PersistentVolumeClaim>>;
 export function createOrdinal(set: DeepReadonly<StatefulSet>, pod: Pod, claims: Claims): Action[] {
   const name = pod.metadata.name ?? "";
   const creation = createAction(resources.pods, pod, {
-    onDone: () => [told(set, "Normal", "SuccessfulCreate", `create Pod ${name} in StatefulSet ${set.metadata.name} successful`)],
+    onDone: () => [told(set, "Normal", "SuccessfulCreate", `Create Pod ${name} in StatefulSet ${set.metadata.name} successful`)],
     onError: (error) => whenCreationFails(set, `Pod ${name} in StatefulSet ${set.metadata.name}`, error),
   });
   return [...missingClaims(set, pod, claims), creation];
@@ -28,24 +28,14 @@ export function deleteOrdinal(set: DeepReadonly<StatefulSet>, pod: DeepReadonly<
     pod,
     {},
     {
-      onDone: () => [told(set, "Normal", "SuccessfulDelete", `delete ${title} successful`)],
+      onDone: () => [told(set, "Normal", "SuccessfulDelete", `Delete ${title} successful`)],
       onError: (error) => {
         const decision = whenGone(error);
         if (decision.severity === "ignore") return decision;
-        return { ...decision, actions: [told(set, "Warning", "FailedDelete", `delete ${title} failed error: ${error.message}`)] };
+        return { ...decision, actions: [told(set, "Warning", "FailedDelete", `Delete ${title} failed error: ${error.message}`)] };
       },
     },
   );
-}
-
-/** A finished pod makes room for another of its name. */
-export function replaceFinished(set: DeepReadonly<StatefulSet>, pod: DeepReadonly<Pod>): Action[] {
-  const title = `StatefulSet ${set.metadata.namespace}/${set.metadata.name} is recreating`;
-  const isFailed = pod.status?.phase === "Failed";
-  const event = isFailed
-    ? told(set, "Warning", "RecreatingFailedPod", `${title} failed Pod ${pod.metadata.name}`)
-    : told(set, "Normal", "RecreatingTerminatedPod", `${title} terminated Pod ${pod.metadata.name}`);
-  return [event, deleteOrdinal(set, pod)];
 }
 
 /** Gives a pod its identity and its claims back, where somebody took them. */
@@ -55,8 +45,23 @@ export function repairOrdinal(set: DeepReadonly<StatefulSet>, pod: DeepReadonly<
   const update =
     repaired === undefined
       ? []
-      : [updateAction(resources.pods, repaired, { onDone: () => [told(set, "Normal", "SuccessfulUpdate", `update ${title} successful`)], onError: whenGone })];
+      : [updateAction(resources.pods, repaired, { onDone: () => [told(set, "Normal", "SuccessfulUpdate", `Update ${title} successful`)], onError: whenGone })];
   return [...missingClaims(set, pod, claims), ...reownedClaims(set, pod, claims), ...update];
+}
+
+/** Makes the claims of a pod that are not there. */
+export function missingClaims(set: DeepReadonly<StatefulSet>, pod: DeepReadonly<Pod>, claims: Claims): Action[] {
+  return ordinalClaims(set, ordinalOf(set, pod))
+    .filter(({ metadata }) => !claims.has(metadata.name ?? ""))
+    .map((claim) => {
+      const owners = claimOwners(set, undefined, []);
+      const title = `Claim ${claim.metadata.name} Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`;
+      const wanted = owners.length === 0 ? claim : { ...claim, metadata: { ...claim.metadata, ownerReferences: owners } };
+      return createAction(resources.persistentVolumeClaims, wanted, {
+        onDone: () => [told(set, "Normal", "SuccessfulCreate", `Create ${title} success`)],
+        onError: (error) => (isAlreadyExists(error) ? { severity: "ignore" } : whenCreationFails(set, title, error)),
+      });
+    });
 }
 
 /** Writes the owners of a pod's claims as the retention policy asks. */
@@ -75,23 +80,10 @@ export function reownedClaims(set: DeepReadonly<StatefulSet>, pod: DeepReadonly<
   return actions;
 }
 
-function missingClaims(set: DeepReadonly<StatefulSet>, pod: DeepReadonly<Pod>, claims: Claims): Action[] {
-  return ordinalClaims(set, ordinalOf(set, pod))
-    .filter(({ metadata }) => !claims.has(metadata.name ?? ""))
-    .map((claim) => {
-      const owners = claimOwners(set, undefined, []);
-      const title = `Claim ${claim.metadata.name} Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`;
-      return createAction(resources.persistentVolumeClaims, owners.length === 0 ? claim : { ...claim, metadata: { ...claim.metadata, ownerReferences: owners } }, {
-        onDone: () => [told(set, "Normal", "SuccessfulCreate", `create ${title} success`)],
-        onError: (error) => (isAlreadyExists(error) ? { severity: "ignore" } : whenCreationFails(set, title, error)),
-      });
-    });
-}
-
 function whenCreationFails(set: DeepReadonly<StatefulSet>, title: string, error: Error): ErrorDecision {
   if (isNamespaceTerminating(error)) return { severity: "ignore" };
-  if (isAlreadyExists(error)) return { severity: "stop" };
-  return { severity: "stop", actions: [told(set, "Warning", "FailedCreate", `create ${title} failed error: ${error.message}`)] };
+  if (isAlreadyExists(error)) return { severity: "continue" };
+  return { severity: "continue", actions: [told(set, "Warning", "FailedCreate", `Create ${title} failed error: ${error.message}`)] };
 }
 
 function told(set: DeepReadonly<StatefulSet>, type: "Normal" | "Warning", reason: string, message: string): Action {

@@ -2,7 +2,7 @@ import { scaledCount } from "../../apimachinery/int-or-string.ts";
 import { availableInMs, isFinished, isReady } from "../pods/pod-state.ts";
 import { templateOf } from "../history/revisions.ts";
 import { isWanted, ordinalOf, ordinalPod, revisionLabel } from "./identity.ts";
-import { createOrdinal, deleteOrdinal, repairOrdinal, replaceFinished, reownedClaims } from "./pod-actions.ts";
+import { createOrdinal, deleteOrdinal, missingClaims, repairOrdinal, reownedClaims } from "./pod-actions.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { ControllerRevision, StatefulSet } from "../../api/apps-v1/types.ts";
 import type { PersistentVolumeClaim, Pod } from "../../api/core-v1/types.ts";
@@ -48,16 +48,19 @@ function fillOrdinals(context: StatefulContext, isOrdered: boolean): Step {
   const byOrdinal = new Map(pods.map((pod) => [ordinalOf(set, pod), pod]));
   for (let ordinal = start; ordinal < start + (set.spec?.replicas ?? 1); ordinal++) {
     const pod = byOrdinal.get(ordinal);
-    const step = pod === undefined ? createOrdinal(set, madePod(context, ordinal), claims) : fixPod(context, pod);
+    const step = pod === undefined ? createOrdinal(set, madePod(context, ordinal), claims) : fixPod(context, pod, isOrdered);
     actions.push(...step);
     if (isOrdered && (step.some(({ kind }) => kind === "create" || kind === "delete") || pod === undefined || !isUp(pod, context))) return { actions, isWaiting: true };
   }
   return { actions, isWaiting: false };
 }
 
-function fixPod({ set, claims }: StatefulContext, pod: DeepReadonly<Pod>): Action[] {
+/** In order nothing is repaired before it runs. */
+function fixPod(context: StatefulContext, pod: DeepReadonly<Pod>, isOrdered: boolean): Action[] {
+  const { set, claims } = context;
   if (pod.metadata.deletionTimestamp !== undefined) return [];
-  return isFinished(pod) ? replaceFinished(set, pod) : repairOrdinal(set, pod, claims);
+  if (isFinished(pod)) return [deleteOrdinal(set, pod)];
+  return isOrdered && !isUp(pod, context) ? missingClaims(set, pod, claims) : repairOrdinal(set, pod, claims);
 }
 
 /** Ordinals below the partition come back as they were; where there is no partition those that were not rolled yet. */
