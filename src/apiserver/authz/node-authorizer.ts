@@ -88,14 +88,15 @@ function read(question: Question, isRelated: () => boolean): Decision {
 }
 
 function writeStatus(question: Question, isRelated: () => boolean): Decision {
-  if (!["get", "update", "patch"].includes(question.attributes.verb)) return declined("can only get/update/patch this type");
+  // Reading goes through the whole object, whatever the text says.
+  if (!["update", "patch"].includes(question.attributes.verb)) return declined("can only get/update/patch this type");
   return ifRelated(question, isRelated);
 }
 
 function serviceAccount(question: Question): Decision {
   const { verb, subresource } = question.attributes;
   if (verb === "get" && subresource === "") return get(question, () => refers(question, "serviceaccount"));
-  if (verb !== "create" || subresource !== "token") return declined("can only get individual service accounts, or create tokens for individual service accounts");
+  if (verb !== "create" || subresource !== "token") return declined("can only create tokens for individual service accounts");
   return ifRelated(question, () => refers(question, "serviceaccount"));
 }
 

@@ -32,7 +32,7 @@ export async function handleEviction(context: RequestContext, definition: Resour
   const { namespace, name } = context.info;
   const admitted = { context, operation: "CREATE", definition, subresource: "eviction", namespace, name, object: eviction as unknown as KubeObject, oldObject: undefined, isDryRun: options.isDryRun } as const;
   await context.server.admission.mutate(admitted);
-  if ((eviction.metadata.name ?? "") !== "" && eviction.metadata.name !== name) throw badRequestError("name in URL does not match name in Eviction object");
+  if ((eviction.metadata.name ?? "") !== name) throw badRequestError("name in URL does not match name in Eviction object");
   const pod = findObject(context.server, "/pods", namespace, name) as unknown as Pod | undefined;
   if (pod === undefined) throw notFoundError(definition, name);
   await context.server.admission.validate(admitted);

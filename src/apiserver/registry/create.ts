@@ -47,8 +47,9 @@ export async function createObject(request: CreateRequest): Promise<Written> {
   if (request.isTracked !== true) trackUpdate(request, object, undefined, "");
   const admission = admissionRequest(request, object);
   const base = isGenerated ? metadata.generateName! : "";
-  if (isGenerated) metadata.name = generateName(context, base);
+  // Mutating admission sees the wish, not the name: it is made up only now.
   await context.server.admission.mutate(admission);
+  if (isGenerated && (metadata.name ?? "") === "") metadata.name = generateName(context, base);
   dropDuplicateOwners(object, context.warnings, "admission");
   const rules = ruleContext(context, definition.isNamespaced ? request.namespace : "", "", options.isDryRun);
   for (let attempt = 1; ; attempt++) {

@@ -119,7 +119,7 @@ export function appArmorWarning(container: string, path: FieldPath): string {
   return `${path.key(appArmorPrefix + container)}: ${appArmorDeprecation}`;
 }
 
-/** Keeps annotations and fields for AppArmor alike in a pod that is to be made, and warns of annotations that stand alone. */
+/** What an AppArmor annotation says without a field goes into the field of a pod that is to be made, with a warning. Fields do not become annotations. */
 export function mirrorAppArmor(pod: Pod, warn: (text: string) => void): void {
   if (pod.spec?.os?.name === "windows") return;
   const podProfile = pod.spec?.securityContext?.appArmorProfile;
@@ -127,11 +127,7 @@ export function mirrorAppArmor(pod: Pod, warn: (text: string) => void): void {
     const key = appArmorPrefix + container.name;
     const annotation = pod.metadata.annotations?.[key];
     const field = container.securityContext?.appArmorProfile;
-    if (annotation === undefined) {
-      const profile = field ?? podProfile;
-      const text = profile === undefined ? "" : appArmorText(profile);
-      if (text !== "") (pod.metadata.annotations ??= {})[key] = text;
-    } else if (field === undefined) {
+    if (annotation !== undefined && field === undefined) {
       warn(appArmorWarning(container.name, FieldPath.root("metadata", "annotations")));
       const told = appArmorProfileOf(annotation);
       if (told !== undefined && !isSame(told, podProfile)) (container.securityContext ??= {}).appArmorProfile = told;
@@ -175,10 +171,4 @@ function appArmorProfileOf(text: string): AppArmorProfile | undefined {
   if (text === "unconfined") return { type: "Unconfined" };
   if (text === "runtime/default") return { type: "RuntimeDefault" };
   return text.startsWith("localhost/") && text !== "localhost/" ? { type: "Localhost", localhostProfile: text.slice("localhost/".length) } : undefined;
-}
-
-function appArmorText({ type, localhostProfile }: AppArmorProfile): string {
-  if (type === "Unconfined") return "unconfined";
-  if (type === "RuntimeDefault") return "runtime/default";
-  return type === "Localhost" && localhostProfile ? `localhost/${localhostProfile}` : "";
 }

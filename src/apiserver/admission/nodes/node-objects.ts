@@ -9,6 +9,7 @@ export const checkNode: NodeCheck = (request, nodeName) => {
   const quoted = JSON.stringify(nodeName);
   const requested = request.name || (node?.metadata.name ?? "");
   if (request.operation === "CREATE") {
+    if (node!.spec?.configSource !== undefined) throw refuse(request, `node ${quoted} is not allowed to create pods with a non-nil configSource`);
     const forbidden = forbiddenLabels(changedLabels(node!.metadata.labels ?? {}, {}));
     if (forbidden.length > 0) throw refuse(request, `node ${quoted} is not allowed to set the following labels: ${forbidden.join(", ")}`);
   }

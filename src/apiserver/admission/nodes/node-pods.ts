@@ -53,7 +53,7 @@ function checkOwner(request: AdmissionRequest, nodeName: string): void {
   if (owner.controller !== true) throw refuse(request, `node ${node} can only create pods with a controller owner reference set to itself`);
   if (owner.blockOwnerDeletion === true) throw refuse(request, `node ${node} must not set blockOwnerDeletion on an owner reference`);
   const found = findObject(request.context.server, "/nodes", "", nodeName);
-  if (found === undefined) throw notFoundError({ group: "", resource: "nodes" }, nodeName);
+  if (found === undefined) throw notFoundError({ group: "", resource: "node" }, nodeName);
   if (owner.uid !== found.metadata.uid) throw refuse(request, `node ${nodeName} UID mismatch: expected ${owner.uid} got ${found.metadata.uid}`);
 }
 
@@ -85,7 +85,7 @@ function checkEviction(request: AdmissionRequest, nodeName: string): void {
   const name = request.name || (request.object?.metadata.name ?? "");
   if (name === "") throw refuse(request, "could not determine pod from request data");
   const pod = findObject(request.context.server, "/pods", request.namespace, name) as unknown as Pod | undefined;
-  if (pod === undefined) throw notFoundError({ group: "", resource: "pods" }, name);
+  if (pod === undefined) throw notFoundError({ group: "", resource: "pod" }, name);
   if (pod.spec?.nodeName !== nodeName) throw refuse(request, `node ${nodeName} can only evict pods with spec.nodeName set to itself`);
 }
 

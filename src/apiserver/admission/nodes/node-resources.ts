@@ -29,8 +29,8 @@ export const checkResourceSlice: NodeCheck = (request, nodeName) => {
 export const checkClaim: NodeCheck = (request, nodeName) => {
   if (request.subresource !== "status") throw refuse(request, "may only update PVC status");
   if (request.operation !== "UPDATE") throw refuse(request, `unexpected operation ${JSON.stringify(request.operation)}`);
-  const old = request.oldObject as unknown as PersistentVolumeClaim;
-  const next = withoutNodesFields(request.object as unknown as PersistentVolumeClaim, old);
+  const old = withoutBookkeeping(request.oldObject as unknown as PersistentVolumeClaim);
+  const next = withoutNodesFields(withoutBookkeeping(request.object as unknown as PersistentVolumeClaim), old);
   if (deepEqual(next, old)) return;
   throw refuse(request, `node ${JSON.stringify(nodeName)} is not allowed to update fields other than status.quantity and status.conditions: ${jsonDiff(shown(old), shown(next))}`);
 };
@@ -47,9 +47,13 @@ function withoutNodesFields(claim: PersistentVolumeClaim, old: PersistentVolumeC
     else status[field] = before;
   }
   next.status = status;
-  const { resourceVersion, managedFields } = old.metadata;
-  next.metadata = { ...next.metadata, ...(resourceVersion !== undefined && { resourceVersion }), ...(managedFields !== undefined && { managedFields }) };
   return next;
+}
+
+/** What the server itself notes does not count as a change. */
+function withoutBookkeeping(claim: PersistentVolumeClaim): PersistentVolumeClaim {
+  const { resourceVersion: _, managedFields: __, ...metadata } = claim.metadata;
+  return { ...claim, metadata };
 }
 
 /** On creation the name stands in the object. A name that is yet to be generated matches no node. */

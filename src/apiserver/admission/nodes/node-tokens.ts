@@ -15,7 +15,7 @@ export const checkServiceAccount: NodeCheck = async (request, nodeName) => {
   if (!reference || reference.apiVersion !== "v1" || reference.kind !== "Pod" || !reference.name) throw refuse(request, "node requested token not bound to a pod");
   if (!reference.uid) throw refuse(request, "node requested token with a pod binding without a uid");
   const pod = findObject(request.context.server, "/pods", request.namespace, reference.name) as unknown as Pod | undefined;
-  if (pod === undefined) throw notFoundError({ group: "", resource: "pods" }, reference.name);
+  if (pod === undefined) throw notFoundError({ group: "", resource: "pod" }, reference.name);
   if (reference.uid !== pod.metadata.uid) throw refuse(request, `the UID in the bound object reference (${reference.uid}) does not match the UID in record. The object might have been deleted and then recreated`);
   if (pod.spec?.nodeName !== nodeName) throw refuse(request, "node requested token bound to a pod scheduled on a different node");
   const audiences = spec?.audiences ?? [];
