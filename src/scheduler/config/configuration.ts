@@ -67,6 +67,7 @@ export const defaultPlugins: readonly { readonly name: string; readonly weight?:
   { name: "VolumeZone" },
   { name: "PodTopologySpread", weight: 2 },
   { name: "InterPodAffinity", weight: 2 },
+  { name: "DynamicResources", weight: 2 },
   { name: "DefaultPreemption" },
   { name: "NodeResourcesBalancedAllocation", weight: 1 },
   { name: "ImageLocality", weight: 1 },

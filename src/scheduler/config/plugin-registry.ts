@@ -1,5 +1,6 @@
 import { defaultBinder } from "../plugins/default-binder.ts";
 import { defaultPreemption } from "../plugins/preemption/default-preemption.ts";
+import { dynamicResources } from "../plugins/devices/dynamic-resources.ts";
 import { imageLocality } from "../plugins/nodes/image-locality.ts";
 import { interPodAffinity } from "../plugins/pods/inter-pod-affinity.ts";
 import { nodeAffinity } from "../plugins/nodes/node-affinity.ts";
@@ -43,6 +44,7 @@ export interface PluginServices {
 export const builtInPlugins: PluginRegistry = {
   DefaultBinder: (_args, { client }) => defaultBinder(client),
   DefaultPreemption: (args, { random, preemptions }) => defaultPreemption(args.DefaultPreemption, random, preemptions),
+  DynamicResources: (_args, services) => dynamicResources(services),
   ImageLocality: () => imageLocality,
   InterPodAffinity: (args) => interPodAffinity(args.InterPodAffinity),
   NodeAffinity: (args) => nodeAffinity(args.NodeAffinity),

@@ -30,6 +30,10 @@ export function clusterObjects(informers: InformerSet): ClusterObjects {
     csiStorageCapacities: informers.get(resources.csiStorageCapacities),
     volumeAttachments: informers.get(resources.volumeAttachments),
     podDisruptionBudgets: informers.get(resources.podDisruptionBudgets),
+    resourceClaims: informers.get(resources.resourceClaims),
+    resourceSlices: informers.get(resources.resourceSlices),
+    deviceClasses: informers.get(resources.deviceClasses),
+    deviceTaintRules: informers.get(resources.deviceTaintRules),
   };
 }
 
@@ -38,7 +42,7 @@ export function followCluster({ informers, state, queue, profiles }: ClusterFoll
   const isOurs = (pod: DeepReadonly<Pod>) => profiles.has(pod.spec?.schedulerName ?? "");
   informers.get(resources.nodes).subscribe((change) => onNode(change, state, queue));
   informers.get(resources.pods, livePods).subscribe((change) => onPod(change, { state, queue, isOurs }));
-  for (const [resource, type] of storageResources)
+  for (const [resource, type] of otherResources)
     informers.get(type).subscribe(({ kind, object, old }) => {
       const action = kind === "add" ? "Add" : kind === "delete" ? "Delete" : "Update";
       queue.move({ resource, action, old: kind === "delete" ? object : old, current: kind === "delete" ? undefined : object });
@@ -52,7 +56,7 @@ export interface ClusterFollower {
   readonly profiles: ReadonlyMap<string, Profile>;
 }
 
-const storageResources: readonly [EventResource, ResourceType<KubeObject>][] = [
+const otherResources: readonly [EventResource, ResourceType<KubeObject>][] = [
   ["PersistentVolume", resources.persistentVolumes],
   ["PersistentVolumeClaim", resources.persistentVolumeClaims],
   ["StorageClass", resources.storageClasses],
@@ -60,6 +64,11 @@ const storageResources: readonly [EventResource, ResourceType<KubeObject>][] = [
   ["CSIDriver", resources.csiDrivers],
   ["CSIStorageCapacity", resources.csiStorageCapacities],
   ["VolumeAttachment", resources.volumeAttachments],
+  ["ResourceClaim", resources.resourceClaims],
+  ["ResourceSlice", resources.resourceSlices],
+  ["DeviceClass", resources.deviceClasses],
+  // A taint that is lifted frees devices as a changed slice does.
+  ["ResourceSlice", resources.deviceTaintRules],
 ].map(([name, type]) => [name as EventResource, type as unknown as ResourceType<KubeObject>]);
 
 function onNode(change: Change<Node>, state: ClusterState, queue: SchedulingQueue): void {

@@ -84,6 +84,8 @@ export interface PermitWait {
 export interface PostFilterResult {
   /** What the pod's message says after the nodes' reasons. */
   readonly message: string;
+  /** No further plugin is asked. */
+  readonly isFinal?: boolean;
   /** The node the pod is nominated to; `""` clears a nomination; undefined leaves it as it is. */
   readonly nominatedNodeName?: string | undefined;
   /** Pods that have to leave that node first. */

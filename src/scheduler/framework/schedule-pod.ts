@@ -89,7 +89,7 @@ function runPostFilters(cycle: Cycle, profile: Profile, diagnosis: Diagnosis): P
     if (result === undefined) continue;
     const messages = [merged?.message ?? "", result.message].filter((text) => text !== "");
     merged = { ...merged, ...result, message: messages.join(", ") };
-    if (result.nominatedNodeName !== undefined && result.nominatedNodeName !== "") break;
+    if (result.isFinal === true || (result.nominatedNodeName !== undefined && result.nominatedNodeName !== "")) break;
   }
   return merged;
 }

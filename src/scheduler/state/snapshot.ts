@@ -2,6 +2,7 @@ import type { Lister } from "../../client/index.ts";
 import type { ReplicaSet, StatefulSet } from "../../api/apps-v1/types.ts";
 import type { Namespace, PersistentVolume, PersistentVolumeClaim, ReplicationController, Service } from "../../api/core-v1/types.ts";
 import type { PodDisruptionBudget } from "../../api/policy-v1/types.ts";
+import type { DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice } from "../../api/resource-v1/types.ts";
 import type { CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment } from "../../api/storage-v1/types.ts";
 import type { NodeInfo } from "./node-info.ts";
 import type { PodPredicate } from "./pod-counts.ts";
@@ -44,4 +45,8 @@ export interface ClusterObjects {
   readonly csiStorageCapacities: Lister<CSIStorageCapacity>;
   readonly volumeAttachments: Lister<VolumeAttachment>;
   readonly podDisruptionBudgets: Lister<PodDisruptionBudget>;
+  readonly resourceClaims: Lister<ResourceClaim>;
+  readonly resourceSlices: Lister<ResourceSlice>;
+  readonly deviceClasses: Lister<DeviceClass>;
+  readonly deviceTaintRules: Lister<DeviceTaintRule>;
 }

@@ -18,6 +18,10 @@ export function emptyObjects(given: Partial<ClusterObjects> = {}): ClusterObject
     csiStorageCapacities: nothing(),
     volumeAttachments: nothing(),
     podDisruptionBudgets: nothing(),
+    resourceClaims: nothing(),
+    resourceSlices: nothing(),
+    deviceClasses: nothing(),
+    deviceTaintRules: nothing(),
     ...given,
   };
 }

@@ -16,7 +16,6 @@ export function defaultPreemption(args: DefaultPreemptionArgs, random: Random, g
     name: "DefaultPreemption",
     preEnqueue: ({ uid }) => (gate.isRunning(uid) ? stillPreempting : undefined),
     postFilter(cycle, diagnosis) {
-      if (diagnosis.refusedByAll !== undefined) return { message: "not found" };
       const objection = whyNotEligible(cycle, diagnosis);
       if (objection !== undefined) return { message: `preemption: not eligible due to ${objection}.` };
       return preempt(cycle, diagnosis, { args, random });
