@@ -5,3 +5,4 @@ export { runControllers } from "./run.ts";
 export type { ControllerRunOptions } from "./run.ts";
 export { FlagError } from "./flags.ts";
 export type { ManagerFlags } from "./flags.ts";
+export type { QuotaRules } from "./resource-quota/plan.ts";

@@ -16,6 +16,7 @@ import { podGarbageCollector } from "./pod-gc/controller.ts";
 import { replicaSetController } from "./replicaset/controller.ts";
 import { replicationControllerController } from "./replicationcontroller/controller.ts";
 import { rootCaController } from "./root-ca/controller.ts";
+import { resourceQuotaController } from "./resource-quota/controller.ts";
 import { serviceAccountTokenController } from "./service-account-tokens/controller.ts";
 import { serviceAccountController } from "./service-account/controller.ts";
 import { statefulSetController } from "./statefulset/controller.ts";
@@ -27,10 +28,11 @@ import { claimProtectionController } from "./volume-protection/claim-controller.
 import { volumeProtectionController } from "./volume-protection/volume-controller.ts";
 import type { Controller } from "../operator/index.ts";
 import type { ManagerFlags } from "./flags.ts";
+import type { QuotaRules } from "./resource-quota/plan.ts";
 
 /** Every controller there is, in the order in which they start, under the names that `--controllers` takes. */
 export function builtInControllers(options: ControllerOptions): readonly ControllerEntry[] {
-  const { flags, caBundle, serviceAccountKey } = options;
+  const { flags, caBundle, serviceAccountKey, quotaRules } = options;
   const workers = (flag: string, fallback: number) => ({ workers: numberFlag(flags, `concurrent-${flag}-syncs`, fallback) });
   return [
     ...(serviceAccountKey === undefined
@@ -43,6 +45,7 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     on("endpointslice-mirroring-controller", ["endpointslicemirroring"], () => endpointSliceMirroringController({ workers: numberFlag(flags, "mirroring-concurrent-service-endpoint-syncs", 5) })),
     on("replicationcontroller-controller", ["replicationcontroller"], () => replicationControllerController(workers("rc", 5))),
     on("pod-garbage-collector-controller", ["podgc"], () => podGarbageCollector({ terminatedThreshold: numberFlag(flags, "terminated-pod-gc-threshold", 12_500) })),
+    ...(quotaRules === undefined ? [] : [on("resourcequota-controller", ["resourcequota"], () => resourceQuotaController({ rules: quotaRules, ...workers("resource-quota", 5) }))]),
     on("namespace-controller", ["namespace"], () => namespaceController(workers("namespace", 10))),
     on("serviceaccount-controller", ["serviceaccount"], () => serviceAccountController),
     on("garbage-collector-controller", ["garbagecollector"], () => garbageCollectorController(workers("gc", 20))),
@@ -82,6 +85,8 @@ export interface ControllerOptions {
   readonly caBundle: string;
   /** PEM of the key that signs service account tokens; without it token Secrets are not filled. */
   readonly serviceAccountKey?: string | undefined;
+  /** How the API server counts; without it quotas are not counted. */
+  readonly quotaRules?: QuotaRules | undefined;
 }
 
 /** Which of the entries `--controllers` chooses: `*` for those on by default, `NAME` and `-NAME` for single ones; the first that speaks of one counts. */

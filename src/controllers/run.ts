@@ -9,6 +9,7 @@ import type { Random } from "../base/random.ts";
 import type { Transport, UserInfo } from "../apimachinery/request.ts";
 import type { Controller, ReconcileRecord } from "../operator/index.ts";
 import type { ManagerFlags } from "./flags.ts";
+import type { QuotaRules } from "./resource-quota/plan.ts";
 
 /**
  * Runs the controllers that are chosen until `signal` aborts and all their work has ended. Each writes as the service account of its own
@@ -46,6 +47,8 @@ export interface ControllerRunOptions {
   readonly caBundle: string;
   /** PEM of the key that signs service account tokens; without it token Secrets are not filled. */
   readonly serviceAccountKey?: string;
+  /** How the API server counts; without it quotas are not counted. */
+  readonly quotaRules?: QuotaRules;
   /** As kube-controller-manager's, `--controllers` included. */
   readonly flags: ManagerFlags;
   /** Overrides `--controllers`: `["*", "-ttl-controller"]`. */
@@ -61,9 +64,9 @@ const build = { component: "kube-controller-manager", version: "v1.37.2", platfo
 const managerUser: UserInfo = { username: "system:kube-controller-manager", groups: ["system:authenticated"] };
 
 async function runChosen(options: ControllerRunOptions, shared: Client, signal: AbortSignal): Promise<void> {
-  const { flags, caBundle, serviceAccountKey, log, clock, random } = options;
+  const { flags, caBundle, serviceAccountKey, quotaRules, log, clock, random } = options;
   const selection = options.selection ?? (flags.get("controllers") ?? ["*"]).flatMap((value) => value.split(","));
-  const chosen = selectControllers(builtInControllers({ flags, caBundle, serviceAccountKey }), selection);
+  const chosen = selectControllers(builtInControllers({ flags, caBundle, serviceAccountKey, quotaRules }), selection);
   const group = new TaskGroup({ parent: signal, onFailure: (name, error) => log.error("A controller failed", { name, error }) });
   const informers = new InformerSet({ client: shared, clock, random, log });
   try {
