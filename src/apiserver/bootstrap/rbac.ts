@@ -66,7 +66,7 @@ function completed(old: KubeObject, wanted: BootstrapObject): KubeObject {
   if (wanted.annotations !== undefined) metadata.annotations = { ...wanted.annotations, ...old.metadata.annotations };
   const next: KubeObject = { ...old, metadata };
   if (wanted.aggregationRule !== undefined) next["aggregationRule"] = old["aggregationRule"] ?? wanted.aggregationRule;
-  else if (wanted.rules != null) next["rules"] = union((old as unknown as ClusterRole).rules ?? [], wanted.rules);
+  else if (wanted.rules !== undefined && wanted.rules !== null) next["rules"] = union((old as unknown as ClusterRole).rules ?? [], wanted.rules);
   if (wanted.subjects !== undefined) next["subjects"] = union((old["subjects"] as Subject[] | undefined) ?? [], wanted.subjects);
   return next;
 }

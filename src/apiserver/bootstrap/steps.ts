@@ -1,4 +1,5 @@
 /** Start-up steps in order: the objects that every cluster has. Each is safe to repeat; its name is a post-start hook of /readyz. */
+import { CustomResourceRegistrar } from "../customresources/registrar.ts";
 import { repairAddresses } from "../services/address-objects.ts";
 import type { ServerState } from "../server-state.ts";
 import { createApiServices } from "./api-services.ts";
@@ -24,4 +25,5 @@ export const bootstrapSteps: readonly BootstrapStep[] = [
   { name: "start-service-ip-repair-controllers", run: repairAddresses },
   { name: "start-cluster-authentication-info-controller", run: publishAuthenticationConfig },
   { name: "apiservice-registration-controller", run: createApiServices },
+  { name: "crd-informer-synced", run: (server) => new CustomResourceRegistrar(server).start() },
 ];

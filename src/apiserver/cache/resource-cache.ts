@@ -66,15 +66,24 @@ export class ResourceCache {
   load(objects: Iterable<StoredObject>, revision: number): void {
     let state = SortedMap.empty<StoredObject>();
     for (const object of objects) state = state.set(object.key, object);
+    // What came in while the content was read stays.
+    const later = this.#window.filter((event) => event.revision > revision);
     this.#state = state;
     this.#baseState = state;
     this.#window = [];
     this.#windowStart = revision;
+    for (const { type, object } of later) this.#append(object.key, type === "DELETED" ? undefined : object.bytes, object.revision, object.createRevision);
     this.#loadCount++;
   }
 
   /** Applies one event of the store; `bytes` is undefined for a deletion. */
   apply(key: string, bytes: Buffer | undefined, revision: number, createRevision: number): CacheEvent | undefined {
+    const event = this.#append(key, bytes, revision, createRevision);
+    if (event !== undefined) for (const listener of this.#listeners) listener(event);
+    return event;
+  }
+
+  #append(key: string, bytes: Buffer | undefined, revision: number, createRevision: number): CacheEvent | undefined {
     const previous = this.#state.get(key);
     if (bytes === undefined && previous === undefined) return undefined;
     const object = bytes === undefined ? previous!.at(revision) : new StoredObject(key, bytes, revision, createRevision);
@@ -83,7 +92,6 @@ export class ResourceCache {
     const event: CacheEvent = { type, revision, object, previous, state: this.#state, frames: new Map() };
     this.#window.push(event);
     if (this.#window.length > this.#windowLimit) this.#trim(this.#window.length - (this.#windowLimit >> 1));
-    for (const listener of this.#listeners) listener(event);
     return event;
   }
 

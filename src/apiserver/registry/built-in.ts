@@ -121,7 +121,7 @@ function tableOf(group: string, version: string, resource: string): TableDefinit
   const path = group === "" ? `${version}/${resource}` : `${group}/${version}/${resource}`;
   const found = (columns as unknown as Record<string, TableColumn[] | null>)[path];
   const printer = tablePrinters.get(`${group}/${version}/${resource}`);
-  return found == null || printer === undefined ? undefined : { columns: found, printer };
+  return found === null || found === undefined || printer === undefined ? undefined : { columns: found, printer };
 }
 
 /** A kind without rules of its own. */

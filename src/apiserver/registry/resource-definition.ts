@@ -1,4 +1,5 @@
 /** What the server knows of one resource in one version: discovery data, schema, strategy, where it is stored. */
+import type { JsonObject } from "../../apimachinery/json.ts";
 import type { StructSchema } from "../../apimachinery/schema.ts";
 import type { KubeObject, GroupVersionKind } from "../../apimachinery/object.ts";
 import type { KindStrategy } from "../../api/strategy.ts";
@@ -23,6 +24,8 @@ export interface ResourceDefinition {
   readonly subresources: ReadonlyMap<string, SubresourceDefinition>;
   /** Schema of this version; undefined for custom resources that keep unknown fields everywhere. */
   readonly schema: StructSchema;
+  /** Of custom resources: `openAPIV3Schema` of this version as its definition gives it; OpenAPI documents show it. */
+  readonly openApiSchema?: JsonObject;
   /** Absent for resources that are never stored (reviews). */
   readonly strategy: KindStrategy | undefined;
   readonly storage: StorageDefinition | undefined;
@@ -34,6 +37,8 @@ export interface ResourceDefinition {
   readonly lifetime?: AbortSignal;
   /** Why no object may be created at present. */
   readonly creationRefusal?: string;
+  /** Where a custom resource's `/scale` reads and writes: dotted paths. */
+  readonly scale?: { readonly specReplicas: string; readonly statusReplicas: string; readonly labelSelector: string | undefined };
   /** Warning that every request for this version gets. */
   readonly deprecationWarning?: string;
   readonly table: TableDefinition | undefined;

@@ -4,10 +4,13 @@ import type { ResourceDefinition } from "./resource-definition.ts";
 export class ResourceTable {
   readonly #byPath = new Map<string, ResourceDefinition>();
   readonly #versions = new Map<string, string[]>();
+  /** `group/version` of what is not made by definitions. */
+  readonly #builtIn = new Set<string>();
   readonly #changeListeners = new Set<() => void>();
 
   add(definition: ResourceDefinition): void {
     const { group, version, resource } = definition;
+    if (!definition.isCustom) this.#builtIn.add(`${group}/${version}`);
     this.#byPath.set(`${group}/${version}/${resource}`, definition);
     const versions = this.#versions.get(group) ?? [];
     if (!versions.includes(version)) this.#versions.set(group, [...versions, version]);
@@ -51,6 +54,16 @@ export class ResourceTable {
 
   hasVersion(group: string, version: string): boolean {
     return this.#versions.get(group)?.includes(version) === true;
+  }
+
+  /** Whether the server itself defines resources of this version: definitions cannot add to it. */
+  isBuiltIn(group: string, version: string): boolean {
+    return this.#builtIn.has(`${group}/${version}`);
+  }
+
+  /** Whether definitions have added to the group. */
+  hasCustom(group: string): boolean {
+    return (this.#versions.get(group) ?? []).some((version) => !this.isBuiltIn(group, version));
   }
 
   /** Calls `listener` after each change until the returned function is called. */
