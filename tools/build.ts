@@ -6,6 +6,7 @@
 import { build, type Plugin } from "esbuild";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { writeDescriptions } from "./descriptions.ts";
 
 const root = path.dirname(import.meta.dirname);
 const entry = path.join(root, "src", "cluster", "main.ts");
@@ -23,6 +24,7 @@ if (!existsSync(entry)) {
 // What changes while we build must be built again: the result is as old as our start.
 const startedAt = new Date();
 mkdirSync(target, { recursive: true });
+writeDescriptions(startedAt);
 // The map grows while its bundles are made: a bundle may name further files. The command itself is put in place last.
 const made: { from: string; to: string }[] = [];
 for (const [source, name] of outputs) {

@@ -7,6 +7,8 @@ import { dispatchResource, methodError } from "./handlers/dispatch.ts";
 import { handleHealth } from "./handlers/health.ts";
 import { healthEndpoints } from "./handlers/health-checks.ts";
 import { handleIssuer } from "./handlers/issuer-discovery.ts";
+import { Descriptions } from "./openapi/descriptions.ts";
+import { OpenApiDocuments } from "./openapi/documents.ts";
 import { handleOpenApi } from "./openapi/handle-openapi.ts";
 import { versionInfo } from "./handlers/version.ts";
 import { jsonText, plainText } from "./http/write-response.ts";
@@ -20,13 +22,14 @@ export function createEndpoint(server: ServerState): Endpoint {
     groups: groupOrder.groups,
     versions: new Map(Object.entries(groupOrder.versions)),
   });
+  const openApi = new OpenApiDocuments(server.resources, new Descriptions(), { hasEnums: server.isEnabled("OpenAPIEnums") });
   return async (context) => {
     if (context.info.isResourceRequest && !isUnknownGroupRoot(context)) return dispatchResource(context);
     return (
       handleDiscovery(context, documents) ??
       (await handleHealth(context, healthEndpoints)) ??
       handleVersion(context) ??
-      (await handleOpenApi(context)) ??
+      handleOpenApi(context, openApi) ??
       handleIssuer(context) ??
       handleIndex(context, documents) ??
       plainText(404, "404 page not found\n")

@@ -16,10 +16,17 @@ export const compression: Stage = {
     if (response.body.kind !== "bytes" || response.body.bytes.length < minBytes || !takesGzip(context.request.headers["accept-encoding"])) return response;
     if (!context.server.isEnabled("APIResponseCompression")) return response;
     const bytes = await compress(response.body.bytes, { level });
-    return { ...response, headers: { ...response.headers, "content-encoding": "gzip", vary: "Accept-Encoding" }, body: { kind: "bytes", bytes } };
+    return { ...response, headers: { ...response.headers, "content-encoding": "gzip", vary: varyOf(response.headers["vary"]) }, body: { kind: "bytes", bytes } };
   },
 };
 
 function takesGzip(header: string | undefined): boolean {
   return (header ?? "").split(",").some((encoding) => encoding.trim() === "gzip");
+}
+
+/** Vary with Accept-Encoding in it. */
+function varyOf(vary: string | readonly string[] | undefined): string {
+  const names = typeof vary === "string" ? vary : (vary ?? []).join(", ");
+  if (names === "") return "Accept-Encoding";
+  return names.includes("Accept-Encoding") ? names : `${names}, Accept-Encoding`;
 }

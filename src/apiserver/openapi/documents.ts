@@ -1,0 +1,152 @@
+/**
+ * OpenAPI documents of what is served: one of version 2 for everything, one of version 3 per group and version. Made when first asked for
+ * and kept until the table of resources changes. A document follows from what `#signature` names, so that its hash needs no document.
+ */
+import { createHash } from "node:crypto";
+import types from "../../api/data/types.json" with { type: "json" };
+import type { JsonObject } from "../../apimachinery/json.ts";
+import type { CompactType } from "../../apimachinery/schema.ts";
+import { versionInfo } from "../handlers/version.ts";
+import type { ResourceDefinition } from "../registry/resource-definition.ts";
+import type { ResourceTable } from "../registry/resource-table.ts";
+import { customDefinitions } from "./custom-definitions.ts";
+import type { Descriptions } from "./descriptions.ts";
+import { documentV2 } from "./document-v2.ts";
+import { documentV3 } from "./document-v3.ts";
+import { discoveryPath } from "./further-paths.ts";
+import { resourcePaths } from "./operations.ts";
+import type { PathItem } from "./operations.ts";
+import { TypeDefinitions } from "./type-definitions.ts";
+import type { Dialect } from "./type-definitions.ts";
+
+export interface OpenApiDocument {
+  readonly body: JsonObject;
+  readonly json: Uint8Array;
+}
+
+export class OpenApiDocuments {
+  readonly #table: ResourceTable;
+  readonly #descriptions: Descriptions;
+  readonly #hasEnums: boolean;
+  readonly #definitions: TypeDefinitions;
+  readonly #documents = new Map<string, OpenApiDocument>();
+  readonly #hashes = new Map<string, string>();
+  #base: string | undefined;
+
+  constructor(table: ResourceTable, descriptions: Descriptions, options: { readonly hasEnums: boolean }) {
+    this.#table = table;
+    this.#descriptions = descriptions;
+    this.#hasEnums = options.hasEnums;
+    this.#definitions = new TypeDefinitions({ types: compactTypes, descriptions, hasEnums: options.hasEnums });
+    table.onChange(() => this.#forget());
+  }
+
+  /** Paths of the version 3 documents below `/openapi/v3/`, sorted. */
+  paths(): string[] {
+    const paths = new Set([".well-known/openid-configuration", "api", "apis", "openid/v1/jwks", "version"]);
+    for (const { group, version, isCustom } of this.#table) {
+      if (group === "") paths.add(`api/${version}`);
+      else paths.add(`apis/${group}/${version}`);
+      if (group !== "" && !isCustom) paths.add(`apis/${group}`);
+    }
+    return [...paths].sort();
+  }
+
+  /** The version 3 document at a path, or undefined. */
+  v3(path: string): OpenApiDocument | undefined {
+    if (!this.paths().includes(path)) return undefined;
+    return this.#kept(`v3 ${path}`, () => this.#makeV3(path));
+  }
+
+  v2(): OpenApiDocument {
+    return this.#kept("v2", () => this.#makeV2());
+  }
+
+  /** A hash of what the document says: upper-case hexadecimal. `path` is empty for version 2. */
+  hash(path: string): string {
+    let hash = this.#hashes.get(path);
+    if (hash === undefined) {
+      hash = createHash("sha512").update(this.#signature(path)).digest("hex").toUpperCase();
+      this.#hashes.set(path, hash);
+    }
+    return hash;
+  }
+
+  #makeV3(path: string): JsonObject {
+    const definitions = this.#resourcesAt(path);
+    const isCustom = definitions.some((definition) => definition.isCustom);
+    const custom = this.#customTypes(definitions, "v3");
+    return documentV3({
+      info: isCustom ? customInfo : info,
+      paths: [...(isCustom ? [] : [discoveryPath(path)!]), ...resourcePaths(definitions, this.#descriptions)],
+      types: [...custom.keys()],
+      definition: (name) => this.#definition(name, custom, "v3", isCustom),
+      hasSecurity: !isCustom,
+    });
+  }
+
+  #makeV2(): JsonObject {
+    const definitions = [...this.#table];
+    const custom = this.#customTypes(definitions, "v2");
+    const paths: PathItem[] = this.paths().map((path) => discoveryPath(path)!);
+    return documentV2({
+      info,
+      paths: [...paths, ...resourcePaths(definitions, this.#descriptions)].sort((a, b) => (a.path < b.path ? -1 : 1)),
+      types: [...custom.keys()],
+      definition: (name) => this.#definition(name, custom, "v2", false),
+      hasSecurity: true,
+    });
+  }
+
+  /** Custom resources' documents come from a server of their own, which knows fewer groups. */
+  #definition(name: string, custom: ReadonlyMap<string, JsonObject>, dialect: Dialect, isCustom: boolean): JsonObject {
+    const own = custom.get(name);
+    if (own !== undefined) return own;
+    const made = this.#definitions.definition(name.replace(/^io\.k8s\./, ""), dialect);
+    const kinds = made[kindsExtension];
+    if (!isCustom || !Array.isArray(kinds)) return made;
+    return { ...made, [kindsExtension]: (kinds as { group: string }[]).filter(({ group }) => !unknownToCustomServer.has(group)) };
+  }
+
+  #customTypes(definitions: readonly ResourceDefinition[], dialect: Dialect): Map<string, JsonObject> {
+    return new Map(definitions.filter(({ isCustom }) => isCustom).flatMap((definition) => Object.entries(customDefinitions(definition, this.#descriptions, dialect))));
+  }
+
+  #resourcesAt(path: string): ResourceDefinition[] {
+    const [root, group = "", version] = path.split("/");
+    const [wantedGroup, wantedVersion] = root === "api" ? ["", group] : [group, version];
+    if (wantedVersion === undefined || (root !== "api" && root !== "apis")) return [];
+    return [...this.#table].filter((definition) => definition.group === wantedGroup && definition.version === wantedVersion);
+  }
+
+  #signature(path: string): string {
+    this.#base ??= createHash("sha512").update(JSON.stringify([types, versionInfo.gitVersion, this.#descriptions.source, this.#hasEnums])).digest("hex");
+    const definitions = path === "" ? [...this.#table] : this.#resourcesAt(path);
+    return JSON.stringify([
+      this.#base,
+      path,
+      definitions.map(({ group, version, resource, kind, isNamespaced, verbs, subresources, openApiSchema }) => [group, version, resource, kind, isNamespaced, [...verbs], [...subresources.keys()], openApiSchema]),
+    ]);
+  }
+
+  #kept(key: string, make: () => JsonObject): OpenApiDocument {
+    let document = this.#documents.get(key);
+    if (document === undefined) {
+      const body = make();
+      document = { body, json: Buffer.from(`${JSON.stringify(body)}\n`) };
+      this.#documents.set(key, document);
+    }
+    return document;
+  }
+
+  #forget(): void {
+    this.#documents.clear();
+    this.#hashes.clear();
+  }
+}
+
+const compactTypes = types as unknown as Readonly<Record<string, CompactType>>;
+const info = { title: "Kubernetes", version: `${versionInfo.major}.${versionInfo.minor}` };
+const customInfo = { title: "Kubernetes CRD Swagger", version: "v0.1.0" };
+const kindsExtension = "x-kubernetes-group-version-kind";
+const unknownToCustomServer = new Set(["admission.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "imagepolicy.k8s.io"]);

@@ -1,0 +1,93 @@
+/** Messages of package `openapi.v2` that our documents use. */
+import type { JsonObject } from "../../../apimachinery/json.ts";
+import type { MessageType, MessageTypes } from "./encode-document.ts";
+
+const parameterFields = (first: number): MessageType["fields"] => ({
+  required: [1, "bool"],
+  in: [2, "string"],
+  description: [3, "string"],
+  name: [4, "string"],
+  type: [first, "string"],
+  format: [first + 1, "string"],
+  uniqueItems: [first + 15, "bool"],
+});
+const isReference = (value: unknown) => typeof value === "object" && value !== null && "$ref" in value;
+
+export const messagesV2: MessageTypes = {
+  Document: {
+    fields: {
+      swagger: [1, "string"],
+      info: [2, "Info"],
+      paths: [8, "Paths"],
+      definitions: [9, "{}Schema"],
+      parameters: [10, "{}Parameter"],
+      security: [12, "[]SecurityRequirement"],
+      securityDefinitions: [13, "{}SecurityDefinitionsItem"],
+    },
+    extensions: 16,
+  },
+  Info: { fields: { title: [1, "string"], version: [2, "string"] }, extensions: 7 },
+  Paths: { others: [2, "PathItem"], extensions: 1 },
+  PathItem: {
+    fields: { get: [2, "Operation"], put: [3, "Operation"], post: [4, "Operation"], delete: [5, "Operation"], options: [6, "Operation"], head: [7, "Operation"], patch: [8, "Operation"], parameters: [9, "[]ParametersItem"] },
+    extensions: 10,
+  },
+  Operation: {
+    fields: {
+      tags: [1, "[]string"],
+      description: [3, "string"],
+      operationId: [5, "string"],
+      produces: [6, "[]string"],
+      consumes: [7, "[]string"],
+      parameters: [8, "[]ParametersItem"],
+      responses: [9, "Responses"],
+      schemes: [10, "[]string"],
+    },
+    extensions: 13,
+  },
+  ParametersItem: { choose: (value) => (isReference(value) ? [2, "JsonReference"] : [1, "Parameter"]) },
+  Parameter: { choose: (value) => ((value as JsonObject)["in"] === "body" ? [1, "BodyParameter"] : [2, "NonBodyParameter"]) },
+  NonBodyParameter: { choose: (value) => ((value as JsonObject)["in"] === "path" ? [4, "PathParameter"] : [3, "QueryParameter"]) },
+  BodyParameter: { fields: { description: [1, "string"], name: [2, "string"], in: [3, "string"], required: [4, "bool"], schema: [5, "Schema"] }, extensions: 6 },
+  QueryParameter: { fields: parameterFields(6)!, extensions: 23 },
+  PathParameter: { fields: { ...parameterFields(5), uniqueItems: [19, "bool"] }, extensions: 22 },
+  Responses: { others: [1, "ResponseValue"], extensions: 2 },
+  ResponseValue: { choose: (value) => (isReference(value) ? [2, "JsonReference"] : [1, "Response"]) },
+  Response: { fields: { description: [1, "string"], schema: [2, "SchemaItem"] }, extensions: 5 },
+  SchemaItem: { choose: () => [1, "Schema"] },
+  JsonReference: { fields: { $ref: [1, "string"], description: [2, "string"] } },
+  Schema: {
+    fields: {
+      $ref: [1, "string"],
+      format: [2, "string"],
+      title: [3, "string"],
+      description: [4, "string"],
+      default: [5, "yaml"],
+      multipleOf: [6, "number"],
+      maximum: [7, "number"],
+      exclusiveMaximum: [8, "bool"],
+      minimum: [9, "number"],
+      exclusiveMinimum: [10, "bool"],
+      maxLength: [11, "integer"],
+      minLength: [12, "integer"],
+      pattern: [13, "string"],
+      maxItems: [14, "integer"],
+      minItems: [15, "integer"],
+      uniqueItems: [16, "bool"],
+      maxProperties: [17, "integer"],
+      minProperties: [18, "integer"],
+      required: [19, "[]string"],
+      enum: [20, "[]yaml"],
+      additionalProperties: [21, "AdditionalProperties"],
+      type: [22, "<>string"],
+      items: [23, "<>Schema"],
+      properties: [25, "{}Schema"],
+      example: [30, "yaml"],
+    },
+    extensions: 31,
+  },
+  AdditionalProperties: { choose: (value) => (typeof value === "boolean" ? [2, "bool"] : [1, "Schema"]) },
+  SecurityRequirement: { others: [1, "<>string"] },
+  SecurityDefinitionsItem: { choose: () => [2, "ApiKeySecurity"] },
+  ApiKeySecurity: { fields: { type: [1, "string"], name: [2, "string"], in: [3, "string"], description: [4, "string"] } },
+};
