@@ -42,6 +42,8 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
       isAllowed,
       findPod: (namespace, name) => kubelets.values().map((kubelet) => kubelet.findPod(namespace, name)).find((found) => found !== undefined),
       pods: () => kubelets.flatMap((kubelet) => kubelet.pods()),
+      nodeName: nodeNames[0]!,
+      stats: async (signal) => (await Promise.all(kubelets.map(({ runtime: own }) => own.listContainerStats(undefined, signal)))).flat(),
     });
     const listener = await listenKubelet(context, { address: options.bindAddress, ...serving, handler, log, maxBodyBytes });
     running.defer(() => listener.close());

@@ -13,7 +13,7 @@ import { cniConfDirectory } from "./network.ts";
 
 export interface NodeRuntime extends AsyncDisposable {
   readonly kind: "containerd" | "process" | "simulated";
-  /** Of the node with this index; nodes of containerd share the one. */
+  /** Of the node with this index. */
   ofNode(index: number): Promise<ContainerRuntime>;
 }
 
@@ -28,6 +28,7 @@ export interface NodeRuntimeContext {
 export async function startNodeRuntime(context: NodeRuntimeContext): Promise<NodeRuntime> {
   const kind = await chooseRuntime(context);
   context.environment.log.info("Runtime for pods", { runtime: kind });
+  if (kind === "containerd" && context.options.nodes > 1) throw new Error("containers have one node for now: leave --nodes out, or use --runtime simulated or process");
   if (kind === "containerd") return startContainerdRuntime(context);
   return kind === "process" ? processRuntimes(context) : simulatedRuntimes(context);
 }

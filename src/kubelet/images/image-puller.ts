@@ -15,7 +15,7 @@ export class ImagePuller {
   readonly #images: ImageService;
   readonly #clock: Clock;
   readonly #failures = new Map<string, PullFailure>();
-  readonly #pulls = new Map<string, Promise<string>>();
+  readonly #pulls = new Map<string, SharedPull>();
 
   constructor(options: { images: ImageService; clock: Clock }) {
     this.#images = options.images;
@@ -81,10 +81,33 @@ export class ImagePuller {
     }
   }
 
+  /** One pull for all that want the image without credentials of their own; it ends early when nobody waits any more. */
   async #pullOnce(request: EnsureRequest, spec: { image: string }, signal: AbortSignal): Promise<string> {
-    const running = this.#pulls.get(spec.image);
-    if (running !== undefined && request.credentials.length === 0) return running;
-    const pull = this.#tryCredentials(request, spec, signal).finally(() => this.#pulls.delete(spec.image));
+    if (request.credentials.length > 0) return this.#tryCredentials(request, spec, signal);
+    const pull = this.#pulls.get(spec.image) ?? this.#startPull(request, spec);
+    pull.waiters += 1;
+    const leave = () => {
+      pull.waiters -= 1;
+      if (pull.waiters === 0) pull.abort.abort(signal.reason);
+    };
+    const aborted = Promise.withResolvers<never>();
+    const onAbort = () => {
+      leave();
+      aborted.reject(signal.reason);
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      return await Promise.race([pull.done, aborted.promise]);
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  #startPull(request: EnsureRequest, spec: { image: string }): SharedPull {
+    const abort = new AbortController();
+    const done = this.#tryCredentials(request, spec, abort.signal).finally(() => this.#pulls.delete(spec.image));
+    done.catch(() => undefined); // whoever waits hears of it
+    const pull = { done, abort, waiters: 0 };
     this.#pulls.set(spec.image, pull);
     return pull;
   }
@@ -115,6 +138,12 @@ export interface EnsureRequest {
 export type EnsureResult =
   | { readonly outcome: "present"; readonly image: Image }
   | { readonly outcome: "failed"; readonly reason: string; readonly message: string; readonly retryAtMs?: number };
+
+interface SharedPull {
+  readonly done: Promise<string>;
+  readonly abort: AbortController;
+  waiters: number;
+}
 
 interface PullFailure {
   readonly atMs: number;

@@ -13,9 +13,11 @@ import type { RuntimeContainer } from "../pod-sync/pod-runtime.ts";
 import { containersOf } from "../pod-sync/runtime-names.ts";
 import { RuntimeError } from "../runtime/cri.ts";
 import type { RuntimeService } from "../runtime/cri.ts";
+import type { ContainerStats } from "../runtime/cri-messages.ts";
 import { readLogOptions } from "./log-options.ts";
 import { readLog } from "./log-reader.ts";
 import { servePortForward } from "./port-forward.ts";
+import { statsSummary } from "./stats-summary.ts";
 import { readCommandStreams, serveRemoteCommand } from "./remote-command.ts";
 
 export interface KubeletServerOptions {
@@ -24,6 +26,9 @@ export interface KubeletServerOptions {
   isAllowed(peer: Peer): boolean;
   findPod(namespace: string, name: string): ServedPod | undefined;
   pods(): readonly DeepReadonly<Pod>[];
+  /** Of the first node; `stats` is what its containers use. */
+  readonly nodeName: string;
+  stats(signal: AbortSignal): Promise<readonly ContainerStats[]>;
 }
 
 export interface ServedPod {
@@ -51,6 +56,11 @@ const routes: Readonly<Record<string, (call: Call) => Promise<ApiResponse>>> = {
   healthz: async () => bytesResponse(200, "text/plain; charset=utf-8", "ok", { "x-content-type-options": "nosniff" }),
   pods: async ({ options }) => bytesResponse(200, "application/json", JSON.stringify({ kind: "PodList", apiVersion: "v1", metadata: {}, items: options.pods() })),
   runningpods: async ({ options }) => bytesResponse(200, "application/json", JSON.stringify({ kind: "PodList", apiVersion: "v1", metadata: {}, items: options.pods() })),
+  stats: async ({ options, parts, request }) => {
+    if (parts.length !== 1 || parts[0] !== "summary") return plain(404, "404 page not found\n");
+    const summary = statsSummary(options.nodeName, await options.stats(request.signal), options.clock.nowMs());
+    return bytesResponse(200, "application/json", JSON.stringify(summary));
+  },
   containerLogs: serveLogs,
   exec: (call) => withContainer(call, serveExec),
   attach: (call) => withContainer(call, serveAttach),

@@ -29,7 +29,8 @@ export class StatusWriter {
   }
 
   observe(pod: DeepReadonly<Pod>): void {
-    if (compareResourceVersions(pod.metadata.resourceVersion ?? "", this.#pod.metadata.resourceVersion) > 0) this.#pod = pod;
+    // Of two equal ones the later counts: the watch's is shared with the informer.
+    if (compareResourceVersions(pod.metadata.resourceVersion ?? "", this.#pod.metadata.resourceVersion) >= 0) this.#pod = pod;
   }
 
   touch(): void {
