@@ -6,6 +6,7 @@ import { defineKind } from "../strategy.ts";
 import type { RuleContext } from "../strategy.ts";
 import { immutable, restoreMembers, restoreMetadata } from "../update-rules.ts";
 import { validateApproval } from "./approval.ts";
+import { definitionDeletion } from "./deletion.ts";
 import { validateNames } from "./names.ts";
 import { schemaWarnings } from "./schema-warnings.ts";
 import { validateDefinitionSpec } from "./spec-rules.ts";
@@ -49,6 +50,7 @@ export const customResourceDefinitions = defineKind<CustomResourceDefinition>({
     validate: ({ status }) => validateNames(status?.acceptedNames ?? { plural: "", kind: "" }, statusPath.child("acceptedNames")),
     resetFields: ["spec", "metadata"],
   },
+  delete: definitionDeletion,
 });
 
 function applyDefaults(definition: CustomResourceDefinition): void {

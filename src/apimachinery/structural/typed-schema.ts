@@ -1,5 +1,6 @@
 /** A structural schema as server-side apply and managed fields read schemas. */
 import { freeForm } from "../managed-fields/typed/typed-shape.ts";
+import type { JsonValue } from "../json.ts";
 import type { FieldSchema, ListSchema, MapSchema, ScalarKind, Schema, StructSchema } from "../schema.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
@@ -42,7 +43,7 @@ function typedObject(schema: StructuralSchema, metadata: StructSchema): StructSc
     for (const name of ["apiVersion", "kind"]) fields.set(name, field(name, scalar("string")));
     fields.set("metadata", field("metadata", metadata));
   }
-  for (const [name, property] of properties) fields.set(name, field(name, isEmbeddedResource && name === "metadata" ? metadata : typedValue(property, metadata)));
+  for (const [name, property] of properties) fields.set(name, field(name, isEmbeddedResource && name === "metadata" ? metadata : typedValue(property, metadata), property.defaultValue));
   // An object that says nothing of its members is open to all of them.
   const isOpen = preservesUnknownFields || additionalProperties === true || (properties.size === 0 && !isEmbeddedResource);
   return { ...emptyStruct(), fields, isAtomic: hasAtomicMap, ...(isOpen && { unknownFields: freeForm }) };
@@ -60,6 +61,6 @@ function scalar(kind: ScalarKind): Schema {
   return { shape: "scalar", scalar: kind, goName: kind };
 }
 
-function field(name: string, schema: Schema): FieldSchema {
-  return { name, schema, isPointer: true, omitEmpty: true, omitZero: false, protobufNumber: 0, isRequired: false, values: [], embedded: [], patchStrategy: [] };
+function field(name: string, schema: Schema, defaultValue?: JsonValue): FieldSchema {
+  return { ...(defaultValue !== undefined && { defaultValue }), name, schema, isPointer: true, omitEmpty: true, omitZero: false, protobufNumber: 0, isRequired: false, values: [], embedded: [], patchStrategy: [] };
 }

@@ -1,6 +1,6 @@
 /** The last stage: from a request's info to the handler that answers it. */
 import type { ApiResponse } from "../../apimachinery/request.ts";
-import { StatusError } from "../../apimachinery/status.ts";
+import { StatusError, methodNotAllowedError, notFoundError } from "../../apimachinery/status.ts";
 import { isTrue } from "../http/request-info.ts";
 import { plainText } from "../http/write-response.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
@@ -24,9 +24,10 @@ const collectionHandlers: Readonly<Record<string, Handler>> = { GET: handleColle
 export async function dispatchResource(context: RequestContext): Promise<ApiResponse> {
   const { info, server, request } = context;
   const { resources } = server;
-  if (!resources.hasGroup(info.group)) return plainText(404, "404 page not found\n");
+  if (!resources.hasGroup(info.group) || (isBeyondBuiltIn(context) && resources.find(info.group, info.version, info.resource) === undefined)) return plainText(404, "404 page not found\n");
   if (info.isLegacyWatch && info.parts.length === 0) return plainText(500, `unable to determine kind and namespace from url: ${info.path}`);
   const definition = resources.find(info.group, info.version, info.resource);
+  if (definition?.isCustom === true) return dispatchCustom(context, definition);
   if (definition === undefined || !isRoutable(definition, context)) throw noResourceError();
   const method = request.method;
   if (info.subresource !== "") {
@@ -59,6 +60,28 @@ const deprecations: Readonly<Record<string, string>> = {
 function warnOfDeprecation(context: RequestContext, { group, version, resource }: ResourceDefinition): void {
   const warning = deprecations[`${group}/${version}/${resource}`];
   if (warning !== undefined) context.warnings.add(warning);
+}
+
+/** Versions that only definitions can fill answer like paths that nobody knows. */
+function isBeyondBuiltIn({ info, server }: RequestContext): boolean {
+  return !server.resources.isBuiltIn(info.group, info.version) && server.resources.hasCustom(info.group);
+}
+
+/** Custom resources have no routes of their own: what does not fit is answered by one handler for all. */
+async function dispatchCustom(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
+  const { info, request } = context;
+  if (definition.deprecationWarning !== undefined) context.warnings.add(definition.deprecationWarning);
+  if (definition.isNamespaced !== (info.namespace !== "") && (info.parts.length > 1 || info.verb !== "list" && info.verb !== "watch" || !definition.isNamespaced)) return plainText(404, "404 page not found\n");
+  if (info.subresource !== "") {
+    const subresource = definition.subresources.get(info.subresource);
+    if (subresource === undefined) throw notFoundError(definition, info.name);
+    if (!allows(subresource.verbs, request.method)) throw methodNotAllowedError(definition, info.verb);
+    return handleSubresource(context, definition, subresource);
+  }
+  const handlers = info.isLegacyWatch ? watchHandlers : info.parts.length > 1 ? objectHandlers : collectionHandlers;
+  const handler = Object.hasOwn(handlers, request.method) ? handlers[request.method] : undefined;
+  if (handler === undefined) throw methodNotAllowedError(definition, info.verb);
+  return handler(context, definition);
 }
 
 const watchHandlers: Readonly<Record<string, Handler>> = { GET: handleWatch };

@@ -11,29 +11,36 @@ import type { Bound, StructuralSchema } from "../structural-schema.ts";
 import { hasFormat } from "./formats.ts";
 import { goNumber, isInteger, isMultiple, isNumber, isOutOfRange, numberOf } from "./numbers.ts";
 
-/** All faults of `value`. `place` is where it stands in its object (`""`: the root). */
-export function schemaErrors(value: JsonValue, schema: StructuralSchema, place = "", prefix = ""): FieldError[] {
-  return check(value, schema, { name: place, prefix }).errors;
+/**
+ * All faults of `value`. `prefix` is what the fields of causes begin with; texts do not show it. With `old`, faults of values that the
+ * update leaves as they were are passed over (KEP-4008).
+ */
+export function schemaErrors(value: JsonValue, schema: StructuralSchema, options: { readonly prefix?: string; readonly old?: JsonValue } = {}): FieldError[] {
+  return check(value, schema, { name: "", prefix: options.prefix ?? "", old: options.old }).errors;
 }
 
-/** `name` is how texts speak of the value, `prefix` what its causes' fields begin with beside it. */
+/** `name` is how texts speak of the value; `old` what stood in its place before, undefined when that cannot be told. */
 interface Place {
   readonly name: string;
   readonly prefix: string;
+  readonly old: JsonValue | undefined;
 }
 
 /** `weight` tells branches of a junctor apart: how many rules came to be tried. */
 interface Outcome {
-  readonly errors: FieldError[];
+  errors: FieldError[];
   weight: number;
 }
 
 function check(value: JsonValue, schema: StructuralSchema, place: Place): Outcome {
   const outcome: Outcome = { errors: [], weight: 0 };
-  if (value === null) {
-    checkNull(schema, place, outcome);
-    return outcome;
-  }
+  if (value === null) checkNull(schema, place, outcome);
+  else checkRules(value, schema, place, outcome);
+  if (outcome.errors.length > 0 && place.old !== undefined && deepEqual(value, place.old)) outcome.errors = [];
+  return outcome;
+}
+
+function checkRules(value: Exclude<JsonValue, null>, schema: StructuralSchema, place: Place, outcome: Outcome): void {
   checkType(value, schema, place, outcome);
   checkJunctors(value, schema, place, outcome);
   if (typeof value === "string") {
@@ -43,7 +50,6 @@ function check(value: JsonValue, schema: StructuralSchema, place: Place): Outcom
   else if (Array.isArray(value)) checkList(value, schema, place, outcome);
   checkValues(value, schema, place, outcome);
   if (isObject(value)) checkObject(value, schema, place, outcome);
-  return outcome;
 }
 
 function merge(outcome: Outcome, other: Outcome): void {
@@ -96,8 +102,10 @@ function typeName(value: JsonValue): string {
   return typeof value;
 }
 
-function checkJunctors(value: JsonValue, schema: StructuralSchema, place: Place, outcome: Outcome): void {
+function checkJunctors(value: JsonValue, schema: StructuralSchema, { name, prefix }: Place, outcome: Outcome): void {
   outcome.weight++;
+  // Branches judge the value as a whole.
+  const place: Place = { name, prefix, old: undefined };
   if (schema.anyOf.length > 0) checkAnyOf(value, schema.anyOf, place, outcome);
   if (schema.oneOf.length > 0) checkOneOf(value, schema.oneOf, place, outcome);
   if (schema.allOf.length > 0) checkAllOf(value, schema.allOf, place, outcome);
@@ -179,10 +187,21 @@ function isBelow(number: number, bound: Bound): boolean {
 function checkList(list: readonly JsonValue[], schema: StructuralSchema, place: Place, outcome: Outcome): void {
   outcome.weight++;
   const { items, minItems, maxItems } = schema;
-  if (items !== undefined) for (const [index, item] of list.entries()) merge(outcome, check(item, items, { name: `${place.name}[${index}]`, prefix: place.prefix }));
+  if (items !== undefined) {
+    const before = earlierItems(schema, place.old);
+    for (const [index, item] of list.entries()) merge(outcome, check(item, items, { name: `${place.name}[${index}]`, prefix: place.prefix, old: before(item) }));
+  }
   if (minItems !== undefined && list.length < minItems) fault(place, outcome, list.length, `should have at least ${minItems} items`);
   if (maxItems !== undefined && list.length > maxItems) outcome.errors.push(tooMany(pathOf(place), list.length, maxItems));
   if (schema.hasUniqueItems && list.some((item, index) => list.slice(0, index).some((other) => deepEqual(item, other)))) outcome.errors.push(duplicate(pathOf(place), list));
+}
+
+/** What an item was before: items of lists with keys are told apart by them, others not at all. */
+function earlierItems(schema: StructuralSchema, old: JsonValue | undefined): (item: JsonValue) => JsonValue | undefined {
+  if (!Array.isArray(old) || schema.listType !== "map") return () => undefined;
+  const keysOf = (item: JsonValue) => (isObject(item) ? JSON.stringify(schema.listMapKeys.map((key) => item[key] ?? null)) : "");
+  const byKeys = new Map(old.map((item) => [keysOf(item), item]));
+  return (item) => byKeys.get(keysOf(item));
 }
 
 function checkValues(value: JsonValue, { values }: StructuralSchema, place: Place, outcome: Outcome): void {
@@ -208,12 +227,13 @@ function checkObject(object: JsonObject, schema: StructuralSchema, place: Place,
     outcome.errors.push(tooMany(pathOf(place), names.length, maxProperties));
     return;
   }
-  const member = (name: string): Place => ({ name: place.name === "" ? name : `${place.name}.${name}`, prefix: place.prefix });
+  const before = isObject(place.old) ? place.old : {};
+  const member = (name: string): Place => ({ name: place.name === "" ? name : `${place.name}.${name}`, prefix: place.prefix, old: Object.hasOwn(before, name) ? before[name] : undefined });
   if (additionalProperties !== undefined && additionalProperties !== true) {
     for (const name of names) {
       if (properties.has(name)) continue;
       if (additionalProperties === false) outcome.errors.push(invalid(pathOf(place), name, `${member(name).name} in body is a forbidden property`));
-      else merge(outcome, check(object[name]!, additionalProperties, { name: `${place.name}.${name}`, prefix: place.prefix }));
+      else merge(outcome, check(object[name]!, additionalProperties, member(name)));
     }
   }
   for (const [name, property] of properties) if (Object.hasOwn(object, name)) merge(outcome, check(object[name]!, property, member(name)));
