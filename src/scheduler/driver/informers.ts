@@ -42,6 +42,8 @@ export function followCluster({ informers, state, queue, profiles }: ClusterFoll
   const isOurs = (pod: DeepReadonly<Pod>) => profiles.has(pod.spec?.schedulerName ?? "");
   informers.get(resources.nodes).subscribe((change) => onNode(change, state, queue));
   informers.get(resources.pods, livePods).subscribe((change) => onPod(change, { state, queue, isOurs }));
+  // A taint that is lifted frees devices as a changed slice does.
+  informers.get(resources.deviceTaintRules).subscribe(({ object }) => queue.move({ resource: "ResourceSlice", action: "Update", current: object }));
   for (const [resource, type] of otherResources)
     informers.get(type).subscribe(({ kind, object, old }) => {
       const action = kind === "add" ? "Add" : kind === "delete" ? "Delete" : "Update";
@@ -67,8 +69,6 @@ const otherResources: readonly [EventResource, ResourceType<KubeObject>][] = [
   ["ResourceClaim", resources.resourceClaims],
   ["ResourceSlice", resources.resourceSlices],
   ["DeviceClass", resources.deviceClasses],
-  // A taint that is lifted frees devices as a changed slice does.
-  ["ResourceSlice", resources.deviceTaintRules],
 ].map(([name, type]) => [name as EventResource, type as unknown as ResourceType<KubeObject>]);
 
 function onNode(change: Change<Node>, state: ClusterState, queue: SchedulingQueue): void {

@@ -173,6 +173,8 @@ export class SchedulingLoop {
 
   #preempt({ info }: QueueEntry, { postFilter }: Unschedulable): void {
     const { tasks, gate, writes, state, queue } = this.#parts;
+    const write = postFilter?.write;
+    if (write !== undefined) tasks.start(`making room for ${info.namespace}/${info.name}`, (signal) => this.#attemptWrite(write, signal));
     if (postFilter?.nominatedNodeName === undefined || postFilter.victims === undefined) return;
     // All are leaving already: nothing is to be done.
     if (postFilter.victims.every(({ isTerminating }) => isTerminating)) return;
@@ -185,6 +187,14 @@ export class SchedulingLoop {
     const plan = { pod: info, nodeName: postFilter.nominatedNodeName, victims: postFilter.victims };
     gate.begin(info.uid);
     tasks.start(`preemption for ${info.namespace}/${info.name}`, () => preempt(plan, this.#parts));
+  }
+
+  async #attemptWrite(write: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
+    try {
+      await write(signal);
+    } catch (error) {
+      if (!isAbort(error, signal)) this.#parts.log.warn("A write to make room failed", { error });
+    }
   }
 
   /** Tells the pod, by its condition and an event, why it was not scheduled. */

@@ -84,6 +84,8 @@ export interface PermitWait {
 export interface PostFilterResult {
   /** What the pod's message says after the nodes' reasons. */
   readonly message: string;
+  /** Something to be written that may let the pod in. */
+  readonly write?: (signal: AbortSignal) => Promise<void>;
   /** No further plugin is asked. */
   readonly isFinal?: boolean;
   /** The node the pod is nominated to; `""` clears a nomination; undefined leaves it as it is. */

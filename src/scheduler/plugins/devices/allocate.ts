@@ -112,7 +112,7 @@ class Search {
 
   #candidates({ claim, request }: Slot, wanted: Wanted): readonly PoolDevice[] {
     const where = `claim ${claim.metadata.namespace}/${claim.metadata.name}`;
-    const selectors = [...(this.#world.classes(wanted.className)?.spec?.selectors ?? []), ...wanted.selectors];
+    const ofClass = this.#world.classes(wanted.className)?.spec?.selectors ?? [];
     return this.#world.pools.flatMap((pool) => {
       if (pool.isIncomplete) {
         if (wanted.isAll)
@@ -122,7 +122,8 @@ class Search {
         return [];
       }
       return pool.devices.filter((device) => {
-        const answer = selects(selectors, device);
+        const byClass = selects(ofClass, device);
+        const answer = byClass === true ? selects(wanted.selectors, device) : byClass;
         if (typeof answer === "object") throw new AllocationError(`${where}: ${answer.error}`);
         return answer;
       });

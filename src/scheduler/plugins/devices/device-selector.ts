@@ -32,10 +32,10 @@ function hintFor(error: string): string {
 
 /** The device as expressions see it: attributes and capacities by domain, the driver's where none is named. */
 function celDevice({ driver, device }: PoolDevice): unknown {
-  const attributes: Record<string, Record<string, unknown>> = {};
+  const attributes: Record<string, Record<string, unknown>> = { [driver]: {} };
   for (const [name, { int, bool, string, version }] of Object.entries(device.attributes ?? {}))
     setQualified(attributes, driver, name, int ?? bool ?? string ?? version);
-  const capacity: Record<string, Record<string, unknown>> = {};
+  const capacity: Record<string, Record<string, unknown>> = { [driver]: {} };
   for (const [name, { value }] of Object.entries(device.capacity ?? {})) setQualified(capacity, driver, name, value);
   return { driver, attributes, capacity, allowMultipleAllocations: device.allowMultipleAllocations === true };
 }

@@ -5,7 +5,7 @@ import { allocate } from "./allocate.ts";
 import { ClaimWorld } from "./claim-world.ts";
 import { poolsFor } from "./device-pools.ts";
 import { resourceClaimsOf } from "./pod-claims.ts";
-import { reserveClaims } from "./reserve-claims.ts";
+import { deallocate, reserveClaims } from "./reserve-claims.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { DeepReadonly } from "../../../apimachinery/json.ts";
 import type { Client } from "../../../client/index.ts";
@@ -45,7 +45,12 @@ export function dynamicResources(services: DynamicResourcesServices): Plugin {
       const missing = missingClass(claims, classOf);
       return missing ?? claimFilter(claims, { found, world, classOf });
     },
-    postFilter: (cycle) => (cycle.state.has(stateKey) ? { message: "" } : { message: "not found", isFinal: true }),
+    postFilter(cycle) {
+      if (!cycle.state.has(stateKey)) return { message: "not found", isFinal: true };
+      const idle = stateOf(cycle).claims.find((claim) => isIdle(claim, cycle.pod) && cycle.snapshot.nodes.some((node) => !isAvailable(claim, node)));
+      if (idle === undefined) return { message: "" };
+      return { message: "deallocation of ResourceClaim completed", write: (signal) => deallocate(client, idle, signal) };
+    },
     preScore(cycle) {
       const { found, claims } = stateOf(cycle);
       if (!claims.some(({ spec }) => spec?.devices?.requests?.some(({ firstAvailable }) => firstAvailable !== undefined))) return "skip";
@@ -104,6 +109,11 @@ function claimFilter(claims: State["claims"], context: { found: State["found"]; 
 function isAvailable({ status }: DeepReadonly<ResourceClaim>, node: NodeInfo): boolean {
   const selector = status?.allocation?.nodeSelector;
   return selector === undefined || matchesAnyTerm(selector.nodeSelectorTerms ?? [], node);
+}
+
+/** Whether the claim has devices that nobody but this pod may be waiting for. */
+function isIdle({ status }: DeepReadonly<ResourceClaim>, { uid }: PodInfo): boolean {
+  return status?.allocation !== undefined && (status.reservedFor ?? []).every((one) => one.uid === uid);
 }
 
 function missingClass(claims: State["claims"], classOf: (name: string) => unknown): Refusal | undefined {

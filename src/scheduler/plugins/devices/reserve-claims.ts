@@ -1,10 +1,12 @@
 import { isAbort } from "../../../base/task-group.ts";
+import { deepCopy } from "../../../apimachinery/json.ts";
 import { formatTime } from "../../../apimachinery/time.ts";
 import { failed } from "../../framework/refusal.ts";
 import { edited, resources } from "../../../client/index.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { DeepReadonly } from "../../../apimachinery/json.ts";
-import type { AllocationResult, DeviceClass, ResourceClaim } from "../../../api/resource-v1/types.ts";
+import type { NodeSelectorTerm } from "../../../api/core-v1/types.ts";
+import type { AllocationResult, DeviceAllocationConfiguration, DeviceClass, DeviceClassConfiguration, ResourceClaim } from "../../../api/resource-v1/types.ts";
 import type { Client } from "../../../client/index.ts";
 import type { Reservation } from "../../framework/plugin.ts";
 import type { PodInfo } from "../../state/pod-info.ts";
@@ -52,6 +54,15 @@ export interface ClaimServices {
   readonly classOf: (name: string) => DeepReadonly<DeviceClass> | undefined;
 }
 
+/** Takes the devices back from a claim that nobody uses. */
+export async function deallocate(client: Client, claim: DeepReadonly<ResourceClaim>, signal: AbortSignal): Promise<void> {
+  const freed = edited<ResourceClaim>(claim, (draft) => {
+    delete draft.status?.allocation;
+    delete draft.status?.reservedFor;
+  });
+  await client.updateStatus(resources.resourceClaims, freed, { signal });
+}
+
 const finalizer = "resource.kubernetes.io/delete-protection";
 
 /** An allocated claim must not vanish before its devices are free: the finalizer comes first. */
@@ -87,22 +98,21 @@ function resultOf({ claim, picks }: ClaimAllocation, classOf: ClaimServices["cla
     ...(isAdmin && { adminAccess: true }),
     ...(tolerations.length > 0 && { tolerations: tolerations.map((one) => ({ ...one })) }),
   }));
-  const fromClass = [...new Map(picks.map(({ request, className }) => [request, className]))].flatMap(([request, className]) =>
-    (classOf(className)?.spec?.config ?? []).map(({ opaque }) => ({
-      source: "FromClass",
-      requests: [request],
-      ...(opaque !== undefined && { opaque: structuredClone(opaque) as never }),
-    })),
-  );
+  const classes = new Set(picks.map(({ className }) => className));
+  const fromClass = [...classes].flatMap((name) => (classOf(name)?.spec?.config ?? []).map((one) => configOf("FromClass", one)));
   const chosen = new Set(picks.flatMap(({ request }) => [request, request.split("/")[0]!]));
   const fromClaim = (claim.spec?.devices?.config ?? [])
     .filter(({ requests = [] }) => requests.length === 0 || requests.some((name) => chosen.has(name)))
-    .map((own) => ({ source: "FromClaim", ...(structuredClone(own) as object) }));
+    .map((one) => configOf("FromClaim", one));
   const config = [...fromClass, ...fromClaim];
   const terms = new Map(picks.flatMap(({ found }) => found.reach?.nodeSelectorTerms ?? []).map((term) => [JSON.stringify(term), term]));
   return {
     devices: { results, ...(config.length > 0 && { config }) },
-    ...(terms.size > 0 && { nodeSelector: { nodeSelectorTerms: [...terms.values()].map((term) => structuredClone(term) as never) } }),
+    ...(terms.size > 0 && { nodeSelector: { nodeSelectorTerms: [...terms.values()].map((term) => deepCopy(term) as NodeSelectorTerm) } }),
     allocationTimestamp,
   };
+}
+
+function configOf(source: string, { opaque }: DeepReadonly<DeviceClassConfiguration>): DeviceAllocationConfiguration {
+  return { source, ...(opaque !== undefined && { opaque: deepCopy(opaque) as NonNullable<DeviceAllocationConfiguration["opaque"]> }) };
 }
