@@ -30,21 +30,22 @@ export class RbacAuthorizer implements Authorizer {
 
   authorize(attributes: AuthorizationAttributes): Decision {
     const missing: string[] = [];
-    for (const rule of this.rulesFor(attributes.user, attributes.kind === "resource" ? attributes.namespace : "", missing)) {
-      if (ruleAllows(rule.rule, attributes)) return { verdict: "allow", reason: `RBAC: allowed by ${rule.source}` };
+    const namespace = attributes.kind === "resource" ? attributes.namespace : "";
+    for (const { rule, binding, subject } of this.rulesFor(attributes.user, namespace, missing)) {
+      if (ruleAllows(rule, attributes)) return { verdict: "allow", reason: `RBAC: allowed by ${describe(binding, subject)}` };
     }
     const reason = missing.length === 0 ? "" : `RBAC: ${missing.length === 1 ? missing[0]! : `[${missing.join(", ")}]`}`;
     return { verdict: "no-opinion", reason };
   }
 
   /** Every rule that applies to a user in a namespace, with where it comes from. Names of roles that do not exist go to `missing`. */
-  *rulesFor(user: UserInfo, namespace: string, missing: string[] = []): Generator<{ readonly rule: PolicyRule; readonly source: string }> {
+  *rulesFor(user: UserInfo, namespace: string, missing: string[] = []): Generator<AppliedRule> {
     for (const { binding, subject } of this.#clusterIndex.find(user, "")) {
-      for (const rule of this.#rulesOf(binding.roleRef, "", missing)) yield { rule, source: describe("ClusterRoleBinding", binding.metadata.name!, binding.roleRef, subject) };
+      for (const rule of this.#rulesOf(binding.roleRef, "", missing)) yield { rule, binding, subject };
     }
     if (namespace === "") return;
     for (const { binding, subject } of this.#namespacedIndex.find(user, namespace)) {
-      for (const rule of this.#rulesOf(binding.roleRef, namespace, missing)) yield { rule, source: describe("RoleBinding", `${binding.metadata.name}/${namespace}`, binding.roleRef, subject) };
+      for (const rule of this.#rulesOf(binding.roleRef, namespace, missing)) yield { rule, binding, subject };
     }
   }
 
@@ -61,6 +62,13 @@ export class RbacAuthorizer implements Authorizer {
     if (rules === undefined) missing.push(`${reference.kind === "ClusterRole" ? "clusterrole" : "role"}.rbac.authorization.k8s.io ${JSON.stringify(reference.name)} not found`);
     return rules ?? [];
   }
+}
+
+/** A rule, and whence it applies. */
+export interface AppliedRule {
+  readonly rule: PolicyRule;
+  readonly binding: RoleBinding | ClusterRoleBinding;
+  readonly subject: Subject;
 }
 
 interface FoundBinding<B> {
@@ -126,9 +134,10 @@ function insertByName<B extends RoleBinding | ClusterRoleBinding>(list: FoundBin
   list.splice(index < 0 ? list.length : index, 0, added);
 }
 
-function describe(kind: string, name: string, reference: RoleRef, subject: Subject): string {
+function describe({ metadata, roleRef }: RoleBinding | ClusterRoleBinding, subject: Subject): string {
+  const binding = metadata.namespace === undefined ? `ClusterRoleBinding ${JSON.stringify(metadata.name)}` : `RoleBinding ${JSON.stringify(`${metadata.name}/${metadata.namespace}`)}`;
   const subjectText = subject.kind === "ServiceAccount" ? `ServiceAccount "${subject.name}/${subject.namespace ?? ""}"` : `${subject.kind} ${JSON.stringify(subject.name)}`;
-  return `${kind} ${JSON.stringify(name)} of ${reference.kind} ${JSON.stringify(reference.name)} to ${subjectText}`;
+  return `${binding} of ${roleRef.kind} ${JSON.stringify(roleRef.name)} to ${subjectText}`;
 }
 
 /** Whether one rule allows what is asked. */

@@ -3,7 +3,7 @@ import type { PersistentVolumeClaim } from "../../../api/core-v1/types.ts";
 import type { ResourceSlice } from "../../../api/resource-v1/types.ts";
 import { jsonDiff } from "../../../api/meta/diff.ts";
 import { internalForm } from "../../../api/meta/internal-form.ts";
-import { deepCopy, deepEqual } from "../../../apimachinery/json.ts";
+import { deepEqual } from "../../../apimachinery/json.ts";
 import type { AdmissionRequest } from "../chain.ts";
 import { refuse } from "../refuse.ts";
 import type { NodeCheck } from "./node-restriction.ts";
@@ -29,31 +29,22 @@ export const checkResourceSlice: NodeCheck = (request, nodeName) => {
 export const checkClaim: NodeCheck = (request, nodeName) => {
   if (request.subresource !== "status") throw refuse(request, "may only update PVC status");
   if (request.operation !== "UPDATE") throw refuse(request, `unexpected operation ${JSON.stringify(request.operation)}`);
-  const old = withoutBookkeeping(request.oldObject as unknown as PersistentVolumeClaim);
-  const next = withoutNodesFields(withoutBookkeeping(request.object as unknown as PersistentVolumeClaim), old);
+  const old = withoutNodesFields(request.oldObject as unknown as PersistentVolumeClaim);
+  const next = withoutNodesFields(request.object as unknown as PersistentVolumeClaim);
   if (deepEqual(next, old)) return;
   throw refuse(request, `node ${JSON.stringify(nodeName)} is not allowed to update fields other than status.quantity and status.conditions: ${jsonDiff(shown(old), shown(next))}`);
 };
 
 const shown = (claim: PersistentVolumeClaim) => internalForm("api.core.v1.PersistentVolumeClaim", claim);
 
-/** The claim with the fields that nodes may write put back. */
-function withoutNodesFields(claim: PersistentVolumeClaim, old: PersistentVolumeClaim): PersistentVolumeClaim {
-  const next = deepCopy(claim);
-  const status: Record<string, unknown> = { ...next.status };
-  for (const field of ["capacity", "conditions", "allocatedResources", "allocatedResourceStatuses", "currentVolumeAttributesClassName", "modifyVolumeStatus"] as const) {
-    const before = old.status?.[field];
-    if (before === undefined) delete status[field];
-    else status[field] = before;
-  }
-  next.status = status;
-  return next;
-}
+const nodesFields = ["capacity", "conditions", "allocatedResources", "allocatedResourceStatuses", "currentVolumeAttributesClassName", "modifyVolumeStatus"] as const;
 
-/** What the server itself notes does not count as a change. */
-function withoutBookkeeping(claim: PersistentVolumeClaim): PersistentVolumeClaim {
+/** The claim without what nodes may write, and without what the server itself notes. */
+function withoutNodesFields(claim: PersistentVolumeClaim): PersistentVolumeClaim {
   const { resourceVersion: _, managedFields: __, ...metadata } = claim.metadata;
-  return { ...claim, metadata };
+  const status = { ...claim.status };
+  for (const field of nodesFields) delete status[field];
+  return { ...claim, metadata, status };
 }
 
 /** On creation the name stands in the object. A name that is yet to be generated matches no node. */
