@@ -16,7 +16,9 @@ import { networkingV1Strategies } from "./networking-v1/index.ts";
 import { nodeV1Strategies } from "./node-v1/index.ts";
 import { policyV1Strategies } from "./policy-v1/index.ts";
 import { rbacV1Strategies } from "./rbac-v1/index.ts";
+import { resourceV1Strategies } from "./resource-v1/index.ts";
 import { schedulingV1Strategies } from "./scheduling-v1/index.ts";
+import { storagemigrationV1Strategies } from "./storagemigration-v1/index.ts";
 import { storageV1Strategies } from "./storage-v1/index.ts";
 import type { KindStrategy } from "./strategy.ts";
 
@@ -38,7 +40,9 @@ const all: readonly KindStrategy[] = [
   ...nodeV1Strategies,
   ...policyV1Strategies,
   ...rbacV1Strategies,
+  ...resourceV1Strategies,
   ...schedulingV1Strategies,
+  ...storagemigrationV1Strategies,
   ...storageV1Strategies,
 ];
 

@@ -32,8 +32,8 @@ export interface RuleContext {
   warn?(text: string): void;
   /** The server's own settings that rules depend on. */
   readonly settings: RuleSettings;
-  /** Compiles a CEL expression of an admission policy or webhook; the texts of its faults, none when it is fine. Absent: nothing is compiled. */
-  checkExpression?(check: ExpressionCheck): string[];
+  /** Compiles the CEL expression at `path`: of an admission policy, a webhook, a device selector. Absent: nothing is compiled. */
+  checkExpression?(check: ExpressionCheck, path: FieldPath): FieldError[];
   /** Compiles the `x-kubernetes-validations` of a custom resource's schema, at every depth. Absent: they are not compiled. */
   checkSchemaRules?(schema: Readonly<Record<string, unknown>>, path: FieldPath): FieldError[];
   /** Checks the defaults in a structural schema against it. Absent: they are not checked. */
@@ -43,6 +43,8 @@ export interface RuleContext {
 /** A CEL expression with what it may use and what it must give. */
 export interface ExpressionCheck {
   readonly expression: string;
+  /** `admission`: `object`, `request` and the like, and what the next fields say; `device`: only `device`. */
+  readonly environment: "admission" | "device";
   /** Whether `params` is there. */
   readonly hasParams: boolean;
   /** Whether `authorizer` is there. */

@@ -9,8 +9,8 @@ import type { MatchCondition, Variable } from "./types.ts";
 const maxMatchConditions = 64;
 
 /** Faults of an expression that is there, as its compiler tells them. */
-export function validateExpression(expression: string, check: Omit<ExpressionCheck, "expression">, context: RuleContext, path: FieldPath): FieldError[] {
-  return invalidEach(path, expression, context.checkExpression?.({ ...check, expression }) ?? []);
+export function validateExpression(expression: string, check: Omit<ExpressionCheck, "environment" | "expression">, context: RuleContext, path: FieldPath): FieldError[] {
+  return context.checkExpression?.({ ...check, environment: "admission", expression }, path) ?? [];
 }
 
 /** `old`: conditions stored before; expressions among them are not compiled again. */
