@@ -37,7 +37,7 @@ export function builtInControllers(options: ControllerOptions): readonly Control
   return [
     ...(serviceAccountKey === undefined
       ? []
-      : [on("serviceaccount-token-controller", ["serviceaccount-token"], () => serviceAccountTokenController({ privateKey: serviceAccountKey, caBundle, ...workers("serviceaccount-token", 5) }))]),
+      : [{ ...on("serviceaccount-token-controller", ["serviceaccount-token"], () => serviceAccountTokenController({ privateKey: serviceAccountKey, caBundle, ...workers("serviceaccount-token", 5) })), isManager: true }]),
     on("endpoints-controller", ["endpoint"], () => endpointsController(workers("endpoint", 5))),
     on("endpointslice-controller", ["endpointslice"], () =>
       endpointSliceController({ ...workers("service-endpoint", 5), maxEndpointsPerSlice: numberFlag(flags, "max-endpoints-per-slice", 100) }),
@@ -74,6 +74,8 @@ export interface ControllerEntry {
   readonly name: string;
   /** Older names that `--controllers` takes too. */
   readonly aliases: readonly string[];
+  /** It acts as the manager itself, not as a service account: it makes what service accounts need. */
+  readonly isManager?: boolean;
   /** Whether `*` includes it. */
   readonly isOnByDefault: boolean;
   create(): Controller;

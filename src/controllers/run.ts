@@ -7,7 +7,8 @@ import type { Log } from "../base/log.ts";
 import type { MetricRegistry } from "../base/metrics.ts";
 import type { Random } from "../base/random.ts";
 import type { Transport, UserInfo } from "../apimachinery/request.ts";
-import type { Controller, ReconcileRecord } from "../operator/index.ts";
+import type { ReconcileRecord } from "../operator/index.ts";
+import type { ControllerEntry } from "./registry.ts";
 import type { ManagerFlags } from "./flags.ts";
 import type { QuotaRules } from "./resource-quota/plan.ts";
 
@@ -70,7 +71,7 @@ async function runChosen(options: ControllerRunOptions, shared: Client, signal: 
   const group = new TaskGroup({ parent: signal, onFailure: (name, error) => log.error("A controller failed", { name, error }) });
   const informers = new InformerSet({ client: shared, clock, random, log });
   try {
-    for (const entry of chosen) start(entry.create(), options, informers, group);
+    for (const entry of chosen) start(entry, options, informers, group);
     await group.join();
     await untilAborted(signal);
   } finally {
@@ -78,9 +79,11 @@ async function runChosen(options: ControllerRunOptions, shared: Client, signal: 
   }
 }
 
-function start(controller: Controller, options: ControllerRunOptions, informers: InformerSet, group: TaskGroup): void {
+function start(entry: ControllerEntry, options: ControllerRunOptions, informers: InformerSet, group: TaskGroup): void {
   const { clock, random, log, metrics, onReconciled } = options;
-  const client = clientFor(options, serviceAccountUser(controller.account), controller.account);
+  const controller = entry.create();
+  const user = entry.isManager === true ? managerUser : serviceAccountUser(controller.account);
+  const client = clientFor(options, user, entry.isManager === true ? undefined : controller.account);
   const events = new EventRecorder({ client, clock, random, log, component: controller.eventSource });
   const services = {
     client,

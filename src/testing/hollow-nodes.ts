@@ -40,9 +40,12 @@ export class HollowNodes {
     const group = new TaskGroup({ parent: signal });
     for (const name of this.#names) {
       await this.#register(client, context, name);
-      group.start(`beat of ${name}`, (beating) => this.#beat(client, context, name, beating));
     }
     const pods = informers.get(resources.pods);
+    for (const name of this.#names) {
+      const onWake = () => Promise.all(pods.list().filter(({ spec }) => spec?.nodeName === name).map((pod) => this.#serve(client, context, pod)));
+      group.start(`beat of ${name}`, (beating) => this.#beat(client, context, { name, onWake }, beating));
+    }
     pods.subscribe((change) => {
       if (change.kind !== "delete") group.start(keyOf(change.object), () => this.#serve(client, context, change.object));
       else this.#started.delete(change.object.metadata.uid ?? "");
@@ -57,7 +60,7 @@ export class HollowNodes {
     await client.create(resources.leases, { metadata: { name, namespace: leaseNamespace }, spec });
   }
 
-  async #beat(client: Client, { clock }: ComponentContext, name: string, signal: AbortSignal): Promise<void> {
+  async #beat(client: Client, { clock }: ComponentContext, { name, onWake }: { name: string; onWake: () => Promise<unknown> }, signal: AbortSignal): Promise<void> {
     let wasSilent = false;
     for (;;) {
       await sleep(clock, beatMs, signal);
@@ -71,6 +74,7 @@ export class HollowNodes {
       wasSilent = false;
       const status = { conditions: [readyCondition(clock.nowMs()), ...pressures.map((type) => ({ ...readyCondition(clock.nowMs()), type, status: "False" }))] };
       await client.patch(resources.nodes, "", name, { type: "strategic", body: { status }, subresource: "status", signal }).catch(ignoreGone);
+      await onWake();
     }
   }
 

@@ -81,6 +81,10 @@ function decide(cronJob: DeepReadonly<CronJob>, jobs: readonly DeepReadonly<Job>
   const next = nextTime(parsed.schedule, timeZone, nowMs);
   const requeue = next === undefined ? {} : { requeueAfterMs: next - nowMs + 100 };
   const missed = lastTime(parsed.schedule, timeZone, { sinceMs: earliestMs(cronJob, nowMs), nowMs });
+  if (missed === undefined && next === undefined) {
+    const message = `invalid schedule: ${spec?.schedule} : time difference between two schedules is less than 1 second`;
+    return { actions: [tell(cronJob, "Warning", "InvalidSchedule", message)] };
+  }
   if (missed === undefined) return { actions: [], ...requeue };
   const warnings: Action[] = missed.isTooMany ? [tell(cronJob, "Warning", "TooManyMissedTimes", tooManyMissed)] : [];
   return { ...startAt(cronJob, jobs, { status, timeZone, schedule: parsed.schedule, scheduledMs: missed.atMs, nowMs, warnings }), ...requeue };

@@ -1,4 +1,4 @@
-import { isNotFound } from "../../apimachinery/status.ts";
+import { isConflict, isNotFound } from "../../apimachinery/status.ts";
 import { referenceTo, resources } from "../../client/index.ts";
 import { eventAction, patchAction } from "../../operator/index.ts";
 import { conditionPatch } from "../pods/condition-patch.ts";
@@ -88,10 +88,26 @@ export class NodeMonitor {
       if (deepEqual(taints, taintsOf(node))) continue;
       const isFirst = taints.length > taintsOf(node).length;
       if (isFirst && !this.#mayEvict(node, evictionRate(zones.get(zoneKey(node))!, this.#settings), nowMs)) continue;
-      await this.#context.carryOut(node.metadata.name ?? "", { actions: [taintAction(node, taints)] }).catch((error: unknown) => {
+      await this.#taint(node, nowMs).catch((error: unknown) => {
         this.#context.signal.throwIfAborted();
+        if (isFirst) this.#nextEvictionMs.delete(zoneKey(node));
         this.#context.log.debug("Could not taint a node, trying again", { node: node.metadata.name, error });
       });
+    }
+  }
+
+  /** Its other taints may be changing at the same time: then on what is there now. */
+  async #taint(node: DeepReadonly<Node>, nowMs: number): Promise<void> {
+    const { carryOut, client, signal } = this.#context;
+    const name = node.metadata.name ?? "";
+    const taintsFor = (current: DeepReadonly<Node>) =>
+      this.#isAllDown || readyStatus(current) === undefined ? withoutEvictionTaints(current) : withEvictionTaint(current, nowMs);
+    try {
+      await carryOut(name, { actions: [taintAction(node, taintsFor(node))] });
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      const live = (await client.get(resources.nodes, "", name, { signal })) as DeepReadonly<Node>;
+      await carryOut(name, { actions: [taintAction(live, taintsFor(live))] });
     }
   }
 

@@ -11,7 +11,7 @@ export function serviceAccountTokenController(options: { readonly privateKey: st
   const { privateKey, caBundle } = options;
   return defineController({
     name: "serviceaccount-token-controller",
-    account: "token-controller",
+    account: "tokens-controller",
     workers: options.workers ?? 5,
     watches: [
       watch(resources.secrets, { keys: ownKey, indexes: { account: accountKey }, selection: { fieldSelector: "type=kubernetes.io/service-account-token" } }),

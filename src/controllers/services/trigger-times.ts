@@ -1,5 +1,6 @@
 import { parseTime } from "../../apimachinery/time.ts";
 import { keyOf } from "../../client/index.ts";
+import { hasSelector } from "./service-pods.ts";
 import { podCondition } from "../pods/pod-state.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod, Service } from "../../api/core-v1/types.ts";
@@ -14,6 +15,10 @@ export class TriggerTimes {
   /** RFC 3339, or undefined when nothing that has a time has changed since the last question. */
   next(service: DeepReadonly<Service>, pods: readonly DeepReadonly<Pod>[]): string | undefined {
     const key = keyOf(service);
+    if (!hasSelector(service)) {
+      this.forget(key);
+      return undefined;
+    }
     const before = this.#seen.get(key);
     const now: Seen = { service: service.metadata.creationTimestamp ?? "", pods: new Map(pods.map((pod) => [pod.metadata.name ?? "", readySince(pod)])) };
     this.#seen.set(key, now);

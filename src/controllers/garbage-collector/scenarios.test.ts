@@ -1,0 +1,3 @@
+import { scenarioTests } from "../../testing/index.ts";
+
+scenarioTests(import.meta.dirname);
