@@ -1,3 +1,4 @@
+import { signatureOf } from "../state/pod-info.ts";
 import type { NodeInfo } from "../state/node-info.ts";
 import type { PodInfo } from "../state/pod-info.ts";
 import type { Refusal } from "./refusal.ts";
@@ -11,7 +12,7 @@ export class VerdictCache {
   readonly #bySignature = new Map<string, NodeVerdicts>();
 
   of(pod: PodInfo): NodeVerdicts {
-    const { signature } = pod;
+    const signature = signatureOf(pod.pod);
     const known = this.#bySignature.get(signature);
     if (known !== undefined) return known;
     if (this.#bySignature.size >= signatureLimit) this.#bySignature.delete(this.#bySignature.keys().next().value!);

@@ -25,8 +25,6 @@ export interface PodInfo {
   readonly hasAffinity: boolean;
   /** Names of claims in the pod's namespace that its volumes use, generated ones included. */
   readonly claimNames: readonly string[];
-  /** The same for pods of one template: all that filters and scores of single nodes look at. */
-  readonly signature: string;
 }
 
 export interface HostPort {
@@ -79,11 +77,11 @@ function project(pod: DeepReadonly<Pod>): PodInfo {
     preferredAntiAffinity,
     hasAffinity: requiredAffinity.length + requiredAntiAffinity.length + preferredAffinity.length + preferredAntiAffinity.length > 0,
     claimNames: claimNamesOf(pod),
-    signature: signatureOf(pod),
   };
 }
 
-function signatureOf({ spec = {}, status }: DeepReadonly<Pod>): string {
+/** The same for pods of one template: all that filters and scores of single nodes look at. */
+export function signatureOf({ spec = {}, status }: DeepReadonly<Pod>): string {
   const { nodeName, nodeSelector, affinity, tolerations, overhead, resources, initContainers = none } = spec;
   const asked = [...initContainers, ...(spec.containers ?? none)].map(({ resources: own, ports, restartPolicy }) => [own?.requests, ports, restartPolicy]);
   const granted = status?.containerStatuses?.map(({ resources: own, allocatedResources }) => [own?.requests, allocatedResources]);
