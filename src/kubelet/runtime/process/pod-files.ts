@@ -83,11 +83,11 @@ export class PodFiles {
   }
 
   removeSandbox(id: string): Promise<void> {
-    return rm(join(this.#directory, id), { recursive: true, force: true });
+    return rm(join(this.#directory, id), whole);
   }
 
   removeContainer(sandboxId: string, id: string): Promise<void> {
-    return rm(this.containerDirectory(sandboxId, id), { recursive: true, force: true });
+    return rm(this.containerDirectory(sandboxId, id), whole);
   }
 
   saveImageNames(names: readonly string[]): Promise<void> {
@@ -118,3 +118,6 @@ async function readJson<T>(path: string): Promise<T | undefined> {
 function shortestFirst(mounts: readonly Mount[]): Mount[] {
   return mounts.toSorted((a, b) => a.container_path.length - b.container_path.length);
 }
+
+/** A supervisor may write its last words while its folder goes. */
+const whole = { recursive: true, force: true, maxRetries: 10, retryDelay: 50 } as const;
