@@ -35,23 +35,25 @@ function readDescriptions(source: string): DescriptionsJson {
   const types: DescriptionsJson["types"] = {};
   for (const type of [...Object.keys(registry), "apimachinery.pkg.version.Info"]) {
     const file = modelNames(type).map((name) => path.join(generated, "models", `${name}.d.ts`)).find(existsSync);
-    if (file !== undefined) types[type] = readModel(readFileSync(file, "utf8"));
+    if (file !== undefined) types[type] = readModel(readFileSync(file, "utf8"), !wideTypes.has(type));
   }
   return { source, types, parameters: readParameters(readFileSync(path.join(generated, "types", "ObjectParamAPI.d.ts"), "utf8")) };
 }
 
-/** `api.core.v1.Event` → `CoreV1Event`, `V1Event`: the group is there only where kinds share a name. */
+/** Types whose authors end a sentence with two blanks. */
+const wideTypes = new Set(["api.core.v1.ServiceSpec"]);
+
+/** `api.core.v1.Event` → `CoreV1Event`, `V1Event`: the group is there only where kinds share a name. Types newer than the package were in an earlier version before. */
 function modelNames(type: string): string[] {
-  const parts = type.split(".");
-  const [group = "", version = "", name = ""] = parts.slice(-3);
-  return [`${capitalize(group)}${capitalize(version)}${name}`, `${capitalize(version)}${name}`];
+  const [group = "", version = "", name = ""] = type.split(".").slice(-3);
+  return [version, "v1beta2", "v1beta1", "v1alpha3", "v1alpha2", "v1alpha1"].flatMap((candidate) => [`${capitalize(group)}${capitalize(candidate)}${name}`, `${capitalize(candidate)}${name}`]);
 }
 
-function readModel(text: string): Record<string, string> {
+function readModel(text: string, hasParagraphs: boolean): Record<string, string> {
   const found: Record<string, string> = {};
   const head = /\/\*\*\n\* (.*)\n\*\/\nexport declare class/.exec(text);
-  if (head !== null) found[""] = plainText(head[1]!);
-  for (const [, comment, name] of text.matchAll(/ {4}\/\*\*\n {4}\* (.*)\n {4}\*\/\n {4}'(\S+?)'\??:/g)) found[fieldName(name!)] = plainText(comment!);
+  if (head !== null) found[""] = plainText(head[1]!, hasParagraphs);
+  for (const [, comment, name] of text.matchAll(/ {4}\/\*\*\n {4}\* (.*)\n {4}\*\/\n {4}'(\S+?)'\??:/g)) found[fieldName(name!)] = plainText(comment!, hasParagraphs);
   return found;
 }
 
@@ -81,13 +83,13 @@ function fieldName(name: string): string {
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", "#x60": "`", "#x3D": "=" };
 
 /** Undoes the escapes of the generator, and its line feeds turned into blanks: two after the end of a sentence were a new paragraph, three and more an indented line. */
-function plainText(comment: string): string {
-  return comment
+function plainText(comment: string, hasParagraphs = true): string {
+  const text = comment
     .replace(/&(amp|lt|gt|quot|#39|#x60|#x3D);/g, (_, name: string) => entities[name]!)
     .replace(/\\(['"\\])/g, "$1")
     .replaceAll("*_/", "*/")
-    .replace(/ {3,}(?=\S)/g, (blanks) => (blanks.length % 2 === 1 ? `\n${blanks.slice(1)}` : `\n\n${blanks.slice(2)}`))
-    .replace(/([.:)]) {2}(?=\S)/g, "$1\n\n");
+    .replace(/ {3,}(?=\S)/g, (blanks) => (blanks.length % 2 === 1 ? `\n${blanks.slice(1)}` : `\n\n${blanks.slice(2)}`));
+  return hasParagraphs ? text.replace(/([.:)]) {2}(?=\S)/g, "$1\n\n") : text;
 }
 
 function capitalize(text: string): string {

@@ -7,7 +7,6 @@ import { dispatchResource, methodError } from "./handlers/dispatch.ts";
 import { handleHealth } from "./handlers/health.ts";
 import { healthEndpoints } from "./handlers/health-checks.ts";
 import { handleIssuer } from "./handlers/issuer-discovery.ts";
-import { Descriptions } from "./openapi/descriptions.ts";
 import { OpenApiDocuments } from "./openapi/documents.ts";
 import { handleOpenApi } from "./openapi/handle-openapi.ts";
 import { versionInfo } from "./handlers/version.ts";
@@ -22,7 +21,7 @@ export function createEndpoint(server: ServerState): Endpoint {
     groups: groupOrder.groups,
     versions: new Map(Object.entries(groupOrder.versions)),
   });
-  const openApi = new OpenApiDocuments(server.resources, new Descriptions(), { hasEnums: server.isEnabled("OpenAPIEnums") });
+  const openApi = new OpenApiDocuments(server.resources, server.descriptions, { hasEnums: server.isEnabled("OpenAPIEnums") });
   return async (context) => {
     if (context.info.isResourceRequest && !isUnknownGroupRoot(context)) return dispatchResource(context);
     return (

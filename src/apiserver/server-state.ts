@@ -11,6 +11,7 @@ import type { BearerTokens } from "./authn/bearer-tokens.ts";
 import type { TokenSigner } from "./authn/service-account-tokens.ts";
 import type { Authorizer } from "./authz/authorizer.ts";
 import type { Cacher } from "./cache/cacher.ts";
+import type { Descriptions } from "./openapi/descriptions.ts";
 import type { ResourceTable } from "./registry/resource-table.ts";
 import type { RuleSource } from "./reviews/rules-review.ts";
 import type { ServiceAllocator } from "./services/allocator.ts";
@@ -34,6 +35,8 @@ export interface ServerState {
   readonly allocator: ServiceAllocator;
   readonly nodes: NodeConnector;
   readonly settings: ServerSettings;
+  /** Texts of types and fields. */
+  readonly descriptions: Descriptions;
   /** Background work of the server. */
   readonly tasks: TaskGroup;
   isEnabled(gate: string): boolean;

@@ -29,6 +29,7 @@ import { normalizeStored } from "./cache/normalize.ts";
 import { createEndpoint } from "./endpoint.ts";
 import { handleRequest } from "./pipeline.ts";
 import type { Endpoint } from "./pipeline.ts";
+import { Descriptions } from "./openapi/descriptions.ts";
 import { builtInDefinitions } from "./registry/built-in.ts";
 import { ResourceTable } from "./registry/resource-table.ts";
 import { findObject } from "./registry/rule-context.ts";
@@ -128,6 +129,7 @@ function buildState(options: ApiServerOptions, tasks: TaskGroup, finishedHooks: 
     cacher,
     resources,
     settings,
+    descriptions: new Descriptions(),
     tasks,
     tokens,
     finishedHooks,

@@ -86,7 +86,7 @@ export function respondList(context: RequestContext, definition: ResourceDefinit
   const objects = list.items.map((stored) => readVersion(definition, stored));
   switch (form.transform?.kind) {
     case "Table":
-      return objectResponse(200, tableOf(definition, objects, { transform: form.transform, includeObject: parseIncludeObject(context.query), metadata: list.metadata, nowMs: context.server.clock.nowMs() }), form, tableSchema);
+      return objectResponse(200, tableOf(definition, objects, { transform: form.transform, includeObject: parseIncludeObject(context.query), metadata: list.metadata, nowMs: context.server.clock.nowMs(), descriptions: context.server.descriptions }), form, tableSchema);
     case "PartialObjectMetadataList":
       return objectResponse(200, partialListOf(objects, form.transform, list.metadata), form, partialListSchema);
     case "PartialObjectMetadata":

@@ -63,7 +63,7 @@ export function respondObject(context: RequestContext, definition: ResourceDefin
   const schema = options.schema ?? definition.schema;
   switch (form.transform?.kind) {
     case "Table":
-      return objectResponse(status, tableOf(definition, [object], { transform: form.transform, includeObject: parseIncludeObject(context.query), metadata: { resourceVersion: object.metadata.resourceVersion ?? "" }, nowMs: context.server.clock.nowMs() }), form, tableSchema);
+      return objectResponse(status, tableOf(definition, [object], { transform: form.transform, includeObject: parseIncludeObject(context.query), metadata: { resourceVersion: object.metadata.resourceVersion ?? "" }, nowMs: context.server.clock.nowMs(), descriptions: context.server.descriptions }), form, tableSchema);
     case "PartialObjectMetadata":
       return objectResponse(status, partialOf(object, form.transform.version), form, partialSchema);
     case "PartialObjectMetadataList":

@@ -1,9 +1,11 @@
 /** Tables and PartialObjectMetadata: other shapes of an answer (documentation page "API concepts: Receiving resources as Tables"). */
-import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
+import type { JsonObject } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { StatusError, badRequestError } from "../../apimachinery/status.ts";
 import { typeRegistry } from "../../api/registry.ts";
-import type { ResourceDefinition } from "../registry/resource-definition.ts";
+import { describeColumn } from "../openapi/column-descriptions.ts";
+import type { Descriptions } from "../openapi/descriptions.ts";
+import type { ResourceDefinition, TableColumn } from "../registry/resource-definition.ts";
 import type { Transform } from "../http/negotiation.ts";
 
 export interface ListMetadata {
@@ -24,7 +26,7 @@ export function parseIncludeObject(query: URLSearchParams): "None" | "Metadata" 
   throw badRequestError(`unrecognized includeObject value: ${JSON.stringify(value)}`);
 }
 
-/** Table columns with the descriptions left to OpenAPI's texts. */
+/** Objects as rows; columns are described by what OpenAPI says of the fields that they show. */
 export function tableOf(definition: ResourceDefinition, objects: readonly KubeObject[], options: TableOptions): JsonObject {
   const table = definition.table!;
   const sorted = table.printer.compare === undefined ? objects : [...objects].sort(table.printer.compare);
@@ -32,7 +34,7 @@ export function tableOf(definition: ResourceDefinition, objects: readonly KubeOb
     kind: "Table",
     apiVersion: `meta.k8s.io/${options.transform.version}`,
     metadata: listMetadataJson(options.metadata),
-    columnDefinitions: options.withColumns === false ? [] : (table.columns.map((column) => ({ name: column.name, type: column.type, format: column.format, description: column.description ?? "", priority: column.priority })) as JsonValue[]),
+    columnDefinitions: options.withColumns === false ? [] : table.columns.map((column) => columnOf(definition, column, options.descriptions)),
     rows: sorted.length === 0 && table.printer.isPlain === true ? null : sorted.map((object) => rowOf(definition, object, options)),
   };
 }
@@ -42,8 +44,15 @@ export interface TableOptions {
   readonly includeObject: "None" | "Metadata" | "Object";
   readonly metadata: ListMetadata | undefined;
   readonly nowMs: number;
+  readonly descriptions: Descriptions;
   /** False for the later events of a watch. */
   readonly withColumns?: boolean;
+}
+
+function columnOf(definition: ResourceDefinition, column: TableColumn, descriptions: Descriptions): JsonObject {
+  const { name, type, format, priority } = column;
+  const description = column.description ?? describeColumn(definition.kind === "Scale" ? "scale" : definition.resource, name, descriptions);
+  return { name, type, format, description, priority };
 }
 
 function rowOf(definition: ResourceDefinition, object: KubeObject, options: TableOptions): JsonObject {

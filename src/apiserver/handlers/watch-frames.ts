@@ -83,6 +83,7 @@ export class FrameEncoder {
         includeObject: this.#includeObject,
         metadata: { resourceVersion: object.metadata.resourceVersion ?? "" },
         nowMs: this.#context.server.clock.nowMs(),
+        descriptions: this.#context.server.descriptions,
         withColumns: !this.#hasSentColumns,
       });
       this.#hasSentColumns = true;
@@ -93,7 +94,7 @@ export class FrameEncoder {
   }
 
   #bookmarkTable(object: KubeObject): JsonObject {
-    const table = tableOf(this.#definition, [], { transform: this.#form.transform!, includeObject: "None", metadata: { resourceVersion: object.metadata.resourceVersion! }, nowMs: 0, withColumns: !this.#hasSentColumns });
+    const table = tableOf(this.#definition, [], { transform: this.#form.transform!, includeObject: "None", metadata: { resourceVersion: object.metadata.resourceVersion! }, nowMs: 0, descriptions: this.#context.server.descriptions, withColumns: !this.#hasSentColumns });
     this.#hasSentColumns = true;
     return { ...table, rows: [{ cells: [...this.#definition.table!.printer.cells({ metadata: {} }, { nowMs: this.#context.server.clock.nowMs() })], object: this.#includeObject === "None" ? null : partialOf(object, "v1") }] };
   }
