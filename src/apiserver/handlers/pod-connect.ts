@@ -4,6 +4,7 @@ import type { Node, Pod } from "../../api/core-v1/types.ts";
 import { StatusError, badRequestError, internalServerError, notFoundError } from "../../apimachinery/status.ts";
 import { readVersion } from "../registry/convert.ts";
 import { checkedLogAnswer, validateLogOptions } from "./pod-log.ts";
+import { commandQuery, logQuery, portForwardQuery } from "./pod-connect-query.ts";
 import { relativeKey } from "../registry/resource-definition.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { findObject } from "../registry/rule-context.ts";
@@ -21,7 +22,6 @@ export async function handlePodConnect(context: RequestContext, definition: Reso
   const stored = definition.storage!.cache.get(relativeKey(definition, namespace, name));
   if (stored === undefined) throw notFoundError(definition, name);
   const pod = readVersion(definition, stored) as unknown as Pod;
-  if (connection === "exec" && context.query.getAll("command").length === 0) throw badRequestError("you must specify at least 1 command for execution");
   const container = connection === "portforward" ? undefined : chooseContainer(pod, context.query.get("container") ?? "");
   const nodeName = pod.spec?.nodeName ?? "";
   if (nodeName === "") {
@@ -29,15 +29,16 @@ export async function handlePodConnect(context: RequestContext, definition: Reso
     if (connection === "log") return { status: 204, headers: {}, body: { kind: "bytes", bytes: new Uint8Array() } };
     throw badRequestError(`pod ${name} does not have a host assigned`);
   }
-  if (connection !== "log" && (pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed")) throw badRequestError(`cannot ${connection} a container in a completed pod; current phase is ${pod.status.phase}`);
   if (connection === "log") validateLogOptions(context.query, name);
+  else if (!isUpgrade(context.request.headers)) throw badRequestError("Upgrade request required");
+  const query = kubeletQuery(context, connection);
   const target = kubeletOf(context, nodeName);
   const path = [kubeletPaths[connection], namespace, name, ...(container === undefined ? [] : [container])].map(encodeURIComponent).join("/");
   try {
     const answer = await context.server.nodes.send(target, {
       method: context.request.method,
       path: `/${path}`,
-      query: kubeletQuery(context.query, connection),
+      query,
       headers: withoutCredentials(context.request.headers),
       body: context.request.body,
       signal: context.request.signal,
@@ -70,17 +71,13 @@ function kubeletOf(context: RequestContext, nodeName: string): { node: string; a
   return { node: nodeName, address, port: node.status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 10250 };
 }
 
-/** The kubelet's own parameter names: `input`, `output`, `error` for the streams. */
-function kubeletQuery(query: URLSearchParams, connection: Connection): string {
-  const out = new URLSearchParams();
-  const streams: Readonly<Record<string, string>> = { stdin: "input", stdout: "output", stderr: "error" };
-  for (const [key, value] of query) {
-    if (key === "container" || key === "insecureSkipTLSVerifyBackend") continue;
-    const isStream = connection !== "log" && streams[key] !== undefined;
-    if (isStream && value !== "true" && value !== "1") continue;
-    out.append(isStream ? streams[key]! : key, isStream || key === "tty" ? (value === "true" || value === "1" ? "1" : "0") : value);
-  }
-  return out.toString();
+function kubeletQuery({ query, request }: RequestContext, connection: Connection): string {
+  if (connection === "log") return logQuery(query);
+  return connection === "portforward" ? portForwardQuery(query) : commandQuery(request.query);
+}
+
+function isUpgrade(headers: Readonly<Record<string, string>>): boolean {
+  return (headers["upgrade"] ?? "") !== "" && (headers["connection"] ?? "").toLowerCase().includes("upgrade");
 }
 
 function withoutCredentials(headers: Readonly<Record<string, string>>): Record<string, string> {

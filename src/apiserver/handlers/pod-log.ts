@@ -15,7 +15,7 @@ export function validateLogOptions(query: URLSearchParams, podName: string): voi
   };
   check("tailLines", 0);
   check("limitBytes", 1);
-  if (query.has("sinceSeconds") && query.has("sinceTime")) errors.push(forbidden(FieldPath.root(), "at most one of `sinceTime` or `sinceSeconds` may be specified"));
+  if (query.has("sinceSeconds") && query.has("sinceTime")) errors.push(forbidden(FieldPath.root("[]"), "at most one of `sinceTime` or `sinceSeconds` may be specified"));
   check("sinceSeconds", 1);
   if (query.has("stream")) errors.push(forbidden(FieldPath.root("stream"), "may not be specified"));
   if (errors.length > 0) throw invalidError({ group: "", kind: "PodLogOptions" }, podName, errors);

@@ -113,7 +113,7 @@ export function errorText(result: StreamingResult, protocol: string): string {
     case "failed": {
       const inner = result.message.replace(/^Internal error occurred: /, "");
       const cause = isNewest ? `Internal error occurred: ${inner}` : inner;
-      if (isOld) return inner;
+      if (isOld) return `Internal error occurred: ${inner}`;
       return goJson({ metadata: {}, status: "Failure", message: `Internal error occurred: ${cause}`, reason: "InternalError", details: { causes: [{ message: cause }] }, code: 500 });
     }
   }
