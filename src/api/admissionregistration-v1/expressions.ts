@@ -9,19 +9,31 @@ import type { MatchCondition, Variable } from "./types.ts";
 const maxMatchConditions = 64;
 
 /** Faults of an expression that is there, as its compiler tells them. */
-export function validateExpression(expression: string, check: Omit<ExpressionCheck, "environment" | "expression">, context: RuleContext, path: FieldPath): FieldError[] {
+export function validateExpression(
+  expression: string,
+  check: Omit<ExpressionCheck, "environment" | "expression">,
+  context: RuleContext,
+  path: FieldPath,
+): FieldError[] {
   return context.checkExpression?.({ ...check, environment: "admission", expression }, path) ?? [];
 }
 
 /** `old`: conditions stored before; expressions among them are not compiled again. */
-export function validateMatchConditions(conditions: readonly MatchCondition[], old: readonly MatchCondition[], hasParams: boolean, context: RuleContext, path: FieldPath): FieldError[] {
+export function validateMatchConditions(
+  conditions: readonly MatchCondition[],
+  old: readonly MatchCondition[],
+  hasParams: boolean,
+  context: RuleContext,
+  path: FieldPath,
+): FieldError[] {
   const known = new Set(old.map(({ expression }) => expression));
   const seen = new Set<string>();
   const errors = conditions.length > maxMatchConditions ? [tooMany(path, conditions.length, maxMatchConditions)] : [];
   conditions.forEach(({ name = "", expression = "" }, index) => {
     const at = path.index(index);
     if (expression.trim() === "") errors.push(required(at.child("expression")));
-    else if (!known.has(expression)) errors.push(...validateExpression(expression, { hasParams, hasAuthorizer: true, variables: [], returns: ["bool"] }, context, at.child("expression")));
+    else if (!known.has(expression))
+      errors.push(...validateExpression(expression, { hasParams, hasAuthorizer: true, variables: [], returns: ["bool"] }, context, at.child("expression")));
     if (name === "") errors.push(required(at.child("name")));
     else errors.push(...invalidEach(at.child("name"), name, isQualifiedName(name)));
     if (name !== "" && seen.has(name)) errors.push(duplicate(at.child("name"), name));
@@ -30,7 +42,29 @@ export function validateMatchConditions(conditions: readonly MatchCondition[], o
   return errors;
 }
 
-const reservedWords = ["true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package", "namespace", "return", "var", "void", "while"];
+const reservedWords = [
+  "true",
+  "false",
+  "null",
+  "in",
+  "as",
+  "break",
+  "const",
+  "continue",
+  "else",
+  "for",
+  "function",
+  "if",
+  "import",
+  "let",
+  "loop",
+  "package",
+  "namespace",
+  "return",
+  "var",
+  "void",
+  "while",
+];
 
 /** Variables that expressions after them may use, each with those before it. */
 export function validateVariables(variables: readonly Variable[], hasParams: boolean, context: RuleContext, path: FieldPath): FieldError[] {
@@ -41,7 +75,15 @@ export function validateVariables(variables: readonly Variable[], hasParams: boo
     if (name.trim() === "") errors.push(required(at.child("name"), "name is not specified"));
     else if (!isIdentifier) errors.push(invalid(at.child("name"), name, "must be a valid CEL identifier"));
     if (expression.trim() === "") errors.push(required(at.child("expression"), "expression is not specified"));
-    else if (isIdentifier) errors.push(...validateExpression(expression, { hasParams, hasAuthorizer: true, variables: variables.slice(0, index), returns: [] }, context, at.child("expression")));
+    else if (isIdentifier)
+      errors.push(
+        ...validateExpression(
+          expression,
+          { hasParams, hasAuthorizer: true, variables: variables.slice(0, index), returns: [] },
+          context,
+          at.child("expression"),
+        ),
+      );
     return errors;
   });
 }

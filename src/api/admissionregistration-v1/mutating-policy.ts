@@ -54,7 +54,14 @@ function validateMutation(mutation: Mutation, { paramKind, variables = [] }: Mut
   const typePath = path.child("patchType");
   if (patchType === "") return [required(typePath)];
   const chosen = patches.find(([type]) => type === patchType);
-  if (chosen === undefined) return [notSupported(typePath, patchType, patches.map(([type]) => type))];
+  if (chosen === undefined)
+    return [
+      notSupported(
+        typePath,
+        patchType,
+        patches.map(([type]) => type),
+      ),
+    ];
   const [type, field, result] = chosen;
   const patch = mutation[field];
   const errors: FieldError[] = [];
@@ -64,7 +71,15 @@ function validateMutation(mutation: Mutation, { paramKind, variables = [] }: Mut
     const at = path.child(field, "expression");
     const expression = patch.expression ?? "";
     if (expression.trim() === "") errors.push(required(at));
-    else errors.push(...validateExpression(expression, { hasParams: paramKind !== undefined, hasAuthorizer: true, hasPatchTypes: true, variables, returns: [result] }, context, at));
+    else
+      errors.push(
+        ...validateExpression(
+          expression,
+          { hasParams: paramKind !== undefined, hasAuthorizer: true, hasPatchTypes: true, variables, returns: [result] },
+          context,
+          at,
+        ),
+      );
   }
   const others = patches.filter(([, other]) => other !== field && mutation[other] !== undefined);
   return [...errors, ...others.map(([, other]) => invalid(path.child(other), `{${other}}`, `must not be specified when patchType is ${type}`))];

@@ -79,7 +79,13 @@ function validateActions(actions: readonly string[], path: FieldPath): FieldErro
     return faults;
   });
   if (seen.has("Deny") && seen.has("Warn")) {
-    errors.push(invalid(path, actions, "must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)"));
+    errors.push(
+      invalid(
+        path,
+        actions,
+        "must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)",
+      ),
+    );
   }
   return errors;
 }

@@ -9,7 +9,10 @@ import { validateMatchConditions, validateVariables } from "./expressions.ts";
 import { validateMatchResources } from "./rules.ts";
 import type { MatchResources, MutatingAdmissionPolicySpec, ParamKind, ValidatingAdmissionPolicySpec } from "./types.ts";
 
-type PolicySpec = Pick<MutatingAdmissionPolicySpec & ValidatingAdmissionPolicySpec, "failurePolicy" | "matchConditions" | "matchConstraints" | "paramKind" | "variables">;
+type PolicySpec = Pick<
+  MutatingAdmissionPolicySpec & ValidatingAdmissionPolicySpec,
+  "failurePolicy" | "matchConditions" | "matchConstraints" | "paramKind" | "variables"
+>;
 
 const failurePolicies = ["Fail", "Ignore"];
 
@@ -18,7 +21,11 @@ export function validatePolicySpec(spec: PolicySpec, old: PolicySpec | undefined
   const { failurePolicy, paramKind, matchConstraints } = spec;
   const hasParams = paramKind !== undefined;
   return [
-    ...(failurePolicy === undefined ? [required(path.child("failurePolicy"))] : failurePolicies.includes(failurePolicy) ? [] : [notSupported(path.child("failurePolicy"), failurePolicy, failurePolicies)]),
+    ...(failurePolicy === undefined
+      ? [required(path.child("failurePolicy"))]
+      : failurePolicies.includes(failurePolicy)
+        ? []
+        : [notSupported(path.child("failurePolicy"), failurePolicy, failurePolicies)]),
     ...(hasParams ? validateParamKind(paramKind, path.child("paramKind")) : []),
     ...(matchConstraints === undefined ? [required(path.child("matchConstraints"))] : validateConstraints(matchConstraints, path.child("matchConstraints"))),
     ...validateMatchConditions(spec.matchConditions ?? [], old?.matchConditions ?? [], hasParams, context, path.child("matchConditions")),

@@ -25,10 +25,18 @@ export function defaultMatchResources(resources: MatchResources): void {
 export function validateMatchResources(resources: MatchResources, path: FieldPath): FieldError[] {
   const { matchPolicy, namespaceSelector, objectSelector } = resources;
   return [
-    ...(matchPolicy === undefined ? [required(path.child("matchPolicy"))] : matchPolicies.includes(matchPolicy) ? [] : [notSupported(path.child("matchPolicy"), matchPolicy, matchPolicies)]),
-    ...(namespaceSelector === undefined ? [required(path.child("namespaceSelector"))] : validateLabelSelector(namespaceSelector, path.child("namespaceSelector"))),
+    ...(matchPolicy === undefined
+      ? [required(path.child("matchPolicy"))]
+      : matchPolicies.includes(matchPolicy)
+        ? []
+        : [notSupported(path.child("matchPolicy"), matchPolicy, matchPolicies)]),
+    ...(namespaceSelector === undefined
+      ? [required(path.child("namespaceSelector"))]
+      : validateLabelSelector(namespaceSelector, path.child("namespaceSelector"))),
     ...(objectSelector === undefined ? [required(path.child("objectSelector"))] : validateLabelSelector(objectSelector, path.child("objectSelector"))),
-    ...(["resourceRules", "excludeResourceRules"] as const).flatMap((name) => (resources[name] ?? []).flatMap((rule, index) => validateNamedRule(rule, path.child(name).index(index)))),
+    ...(["resourceRules", "excludeResourceRules"] as const).flatMap((name) =>
+      (resources[name] ?? []).flatMap((rule, index) => validateNamedRule(rule, path.child(name).index(index))),
+    ),
   ];
 }
 
@@ -48,7 +56,9 @@ export function validateRule(rule: RuleWithOperations, path: FieldPath): FieldEr
   const { operations: asked = [], apiGroups = [], apiVersions = [], resources = [], scope } = rule;
   return [
     ...validateWildcard(asked, "operations", path.child("operations")),
-    ...asked.flatMap((operation, index) => (operations.includes(operation) ? [] : [notSupported(path.child("operations").index(index), operation, operations)])),
+    ...asked.flatMap((operation, index) =>
+      operations.includes(operation) ? [] : [notSupported(path.child("operations").index(index), operation, operations)],
+    ),
     ...validateWildcard(apiGroups, "API groups", path.child("apiGroups")),
     ...validateWildcard(apiVersions, "API versions", path.child("apiVersions")),
     ...apiVersions.flatMap((version, index) => (version === "" ? [required(path.child("apiVersions").index(index))] : [])),

@@ -67,21 +67,33 @@ function validatePolicy(policy: ValidatingAdmissionPolicy, old: ValidatingAdmiss
   ];
 }
 
-function validateValidation(validation: Validation, { paramKind, variables = [] }: ValidatingAdmissionPolicySpec, context: RuleContext, path: FieldPath): FieldError[] {
+function validateValidation(
+  validation: Validation,
+  { paramKind, variables = [] }: ValidatingAdmissionPolicySpec,
+  context: RuleContext,
+  path: FieldPath,
+): FieldError[] {
   const { expression = "", messageExpression = "", message = "", reason } = validation;
   const errors: FieldError[] = [];
   const check = { hasParams: paramKind !== undefined, variables };
   if (expression.trim() === "") errors.push(required(path.child("expression"), "expression is not specified"));
   else errors.push(...validateExpression(expression, { ...check, hasAuthorizer: true, returns: ["bool"] }, context, path.child("expression")));
-  if (messageExpression !== "" && messageExpression.trim() === "") errors.push(invalid(path.child("messageExpression"), messageExpression, "must be non-empty if specified"));
-  else if (messageExpression !== "") errors.push(...validateExpression(messageExpression, { ...check, hasAuthorizer: false, returns: ["string"] }, context, path.child("messageExpression")));
+  if (messageExpression !== "" && messageExpression.trim() === "")
+    errors.push(invalid(path.child("messageExpression"), messageExpression, "must be non-empty if specified"));
+  else if (messageExpression !== "")
+    errors.push(...validateExpression(messageExpression, { ...check, hasAuthorizer: false, returns: ["string"] }, context, path.child("messageExpression")));
   if (message !== "" && message.trim() === "") errors.push(invalid(path.child("message"), message, "message must be non-empty if specified"));
   else if (/[\n\r]/.test(message.trim())) errors.push(invalid(path.child("message"), message, "must not contain line breaks"));
   if (reason !== undefined && !reasons.includes(reason)) errors.push(notSupported(path.child("reason"), reason, reasons));
   return errors;
 }
 
-function validateAuditAnnotations(policyName: string, annotations: readonly AuditAnnotation[], spec: ValidatingAdmissionPolicySpec, context: RuleContext): FieldError[] {
+function validateAuditAnnotations(
+  policyName: string,
+  annotations: readonly AuditAnnotation[],
+  spec: ValidatingAdmissionPolicySpec,
+  context: RuleContext,
+): FieldError[] {
   const path = specPath.child("auditAnnotations");
   const errors: FieldError[] = [];
   if (annotations.length > maxAuditAnnotations) {
@@ -96,8 +108,17 @@ function validateAuditAnnotations(policyName: string, annotations: readonly Audi
     errors.push(...invalidEach(at.child("key"), full, isQualifiedName(full)));
     const valuePath = at.child("valueExpression");
     if (valueExpression.trim() === "") errors.push(required(valuePath, "valueExpression is not specified"));
-    else if (byteLength(valueExpression.trim()) > maxAuditExpressionBytes) errors.push(required(valuePath, `must not exceed ${maxAuditExpressionBytes} bytes in length`));
-    else errors.push(...validateExpression(valueExpression, { hasParams: spec.paramKind !== undefined, hasAuthorizer: true, variables: spec.variables ?? [], returns: ["string", "null_type"] }, context, valuePath));
+    else if (byteLength(valueExpression.trim()) > maxAuditExpressionBytes)
+      errors.push(required(valuePath, `must not exceed ${maxAuditExpressionBytes} bytes in length`));
+    else
+      errors.push(
+        ...validateExpression(
+          valueExpression,
+          { hasParams: spec.paramKind !== undefined, hasAuthorizer: true, variables: spec.variables ?? [], returns: ["string", "null_type"] },
+          context,
+          valuePath,
+        ),
+      );
     if (seen.has(key)) errors.push(duplicate(at.child("key"), key));
     seen.add(key);
   });

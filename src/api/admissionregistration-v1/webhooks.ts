@@ -73,7 +73,9 @@ function validateConfiguration(configuration: Configuration, old: Configuration 
     const path = FieldPath.root("webhooks").index(index);
     const errors = [
       ...validateWebhook(webhook, leniency, path),
-      ...(isMutating && !reinvocationPolicies.includes(webhook.reinvocationPolicy ?? "") ? [notSupported(path.child("reinvocationPolicy"), webhook.reinvocationPolicy ?? "", reinvocationPolicies)] : []),
+      ...(isMutating && !reinvocationPolicies.includes(webhook.reinvocationPolicy ?? "")
+        ? [notSupported(path.child("reinvocationPolicy"), webhook.reinvocationPolicy ?? "", reinvocationPolicies)]
+        : []),
       ...validateWebhookClient(webhook.clientConfig ?? {}, path.child("clientConfig")),
       ...validateMatchConditions(webhook.matchConditions ?? [], oldConditions, false, context, path.child("matchConditions")),
       ...validateReviewVersions(webhook.admissionReviewVersions ?? [], leniency.allowsUnknownVersions, path.child("admissionReviewVersions")),
@@ -89,10 +91,14 @@ function validateWebhook(webhook: Webhook, { allowsSideEffects }: Leniency, path
   return [
     ...(name === "" ? [required(path.child("name"))] : invalidEach(path.child("name"), name, isFullyQualifiedName(name))),
     ...rules.flatMap((rule, index) => validateRule(rule, path.child("rules").index(index))),
-    ...(failurePolicy === undefined || failurePolicies.includes(failurePolicy) ? [] : [notSupported(path.child("failurePolicy"), failurePolicy, failurePolicies)]),
+    ...(failurePolicy === undefined || failurePolicies.includes(failurePolicy)
+      ? []
+      : [notSupported(path.child("failurePolicy"), failurePolicy, failurePolicies)]),
     ...(matchPolicy === undefined || matchPolicies.includes(matchPolicy) ? [] : [notSupported(path.child("matchPolicy"), matchPolicy, matchPolicies)]),
     ...validateSideEffects(webhook.sideEffects, allowsSideEffects, path.child("sideEffects")),
-    ...(timeoutSeconds !== undefined && (timeoutSeconds < 1 || timeoutSeconds > 30) ? [invalid(path.child("timeoutSeconds"), timeoutSeconds, "the timeout value must be between 1 and 30 seconds")] : []),
+    ...(timeoutSeconds !== undefined && (timeoutSeconds < 1 || timeoutSeconds > 30)
+      ? [invalid(path.child("timeoutSeconds"), timeoutSeconds, "the timeout value must be between 1 and 30 seconds")]
+      : []),
     ...validateLabelSelector(webhook.namespaceSelector, path.child("namespaceSelector")),
     ...validateLabelSelector(webhook.objectSelector, path.child("objectSelector")),
   ];

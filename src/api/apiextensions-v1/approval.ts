@@ -32,5 +32,7 @@ export function validateApproval(definition: CustomResourceDefinition, old: Cust
   const source = "see https://github.com/kubernetes/enhancements/pull/1111";
   if (approval === "missing") return [required(path, `${opening}, ${source}`)];
   if (approval !== "invalid") return [];
-  return [invalid(path, definition.metadata.annotations?.[approvalAnnotation], `${opening} with either a URL or a reason starting with "unapproved", ${source}`)];
+  return [
+    invalid(path, definition.metadata.annotations?.[approvalAnnotation], `${opening} with either a URL or a reason starting with "unapproved", ${source}`),
+  ];
 }

@@ -13,7 +13,8 @@ export function validateConversion(conversion: CustomResourceConversion, old: Cu
   const { strategy = "", webhook } = conversion;
   const clientPath = path.child("webhookClientConfig");
   const versionsPath = path.child("conversionReviewVersions");
-  const errors = strategy === "" ? [required(path.child("strategy"))] : strategies.includes(strategy) ? [] : [notSupported(path.child("strategy"), strategy, strategies)];
+  const errors =
+    strategy === "" ? [required(path.child("strategy"))] : strategies.includes(strategy) ? [] : [notSupported(path.child("strategy"), strategy, strategies)];
   const versions = webhook?.conversionReviewVersions ?? [];
   if (strategy !== "Webhook") {
     const text = "should not be set when strategy is not set to Webhook";

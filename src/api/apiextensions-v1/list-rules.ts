@@ -13,13 +13,15 @@ export function validateListMap(schema: JSONSchemaProps, keys: readonly string[]
   if (keys.length === 0) errors.push(required(keysPath, "must not be empty if x-kubernetes-list-type is map"));
   if (schema.items === undefined) errors.push(required(itemsPath, "must have a schema if x-kubernetes-list-type is map"));
   if (items === undefined) return errors;
-  if (items.type !== "object") return [...errors, invalid(itemsPath.child("type"), items.type ?? "", "must be object if parent array's x-kubernetes-list-type is map")];
+  if (items.type !== "object")
+    return [...errors, invalid(itemsPath.child("type"), items.type ?? "", "must be object if parent array's x-kubernetes-list-type is map")];
   const seen = new Set<string>();
   for (const key of keys) {
     const property = items.properties?.[key];
     const at = itemsPath.child("properties").key(key);
     if (property === undefined) errors.push(invalid(keysPath, keys, "entries must all be names of item properties"));
-    else if (property.type === "array" || property.type === "object") errors.push(invalid(at.child("type"), property.type, "must be a scalar type if parent array's x-kubernetes-list-type is map"));
+    else if (property.type === "array" || property.type === "object")
+      errors.push(invalid(at.child("type"), property.type, "must be a scalar type if parent array's x-kubernetes-list-type is map"));
     if (seen.has(key)) errors.push(invalid(keysPath, keys, "must not contain duplicate entries"));
     seen.add(key);
   }
@@ -33,7 +35,9 @@ function validateKey(items: JSONSchemaProps, key: string, path: FieldPath): Fiel
   if (property === undefined) return [];
   const isThere = property.default !== undefined || items.required?.includes(key) === true;
   return [
-    ...(isThere ? [] : [required(path.child("default"), "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property")]),
+    ...(isThere
+      ? []
+      : [required(path.child("default"), "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property")]),
     ...(property.nullable === true ? [forbidden(path.child("nullable"), "this property is in x-kubernetes-list-map-keys, so it cannot be nullable")] : []),
   ];
 }

@@ -21,7 +21,9 @@ export function childSchemas(schema: JSONSchemaProps): ChildSchema[] {
   );
   return [
     ...(additional === undefined ? [] : [childOf(additional, "additionalProperties")]),
-    ...Object.keys(schema.properties ?? {}).sort().map((name): ChildSchema => ({ schema: schema.properties![name]!, field: "properties", name, path: (parent) => parent.child("properties").key(name) })),
+    ...Object.keys(schema.properties ?? {})
+      .sort()
+      .map((name): ChildSchema => ({ schema: schema.properties![name]!, field: "properties", name, path: (parent) => parent.child("properties").key(name) })),
     ...(schema.not === undefined ? [] : [childOf(schema.not, "not")]),
     ...lists,
     ...(items === undefined ? [] : [childOf(items, "items")]),

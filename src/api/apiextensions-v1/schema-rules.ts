@@ -22,7 +22,11 @@ export function validateSchema(schema: JSONSchemaProps, path: FieldPath, place: 
   const children = childSchemas(schema).flatMap((child) => {
     const isMetadata = isObjectRoot && child.field === "properties" && child.name === "metadata";
     const noDefaults = isMetadata && place.isRoot ? " in top-level metadata" : place.noDefaults;
-    return validateSchema(child.schema, child.path(path), { isRoot: false, isInMetadata: place.isInMetadata || isMetadata, ...(noDefaults !== undefined && { noDefaults }) });
+    return validateSchema(child.schema, child.path(path), {
+      isRoot: false,
+      isInMetadata: place.isInMetadata || isMetadata,
+      ...(noDefaults !== undefined && { noDefaults }),
+    });
   });
   return [...validateUnsupported(schema, place, path), ...validateAdditional(schema, path), ...children, ...validateExtensions(schema, path)];
 }
@@ -50,10 +54,12 @@ function validateUnsupported(schema: JSONSchemaProps, { isInMetadata, noDefaults
   errors.push(...unsupportedFields(schema).map((name) => forbidden(path.child(name), `${name} is not supported`)));
   if (type === "null") errors.push(forbidden(path.child("type"), "type cannot be set to null, use nullable as an alternative"));
   if (Array.isArray(items) && items.length > 0) errors.push(forbidden(path.child("items"), "items must be a schema object and not an array"));
-  if (isInMetadata && schema["x-kubernetes-embedded-resource"] === true) errors.push(forbidden(path.child("x-kubernetes-embedded-resource"), "must not be used inside of resource meta"));
+  if (isInMetadata && schema["x-kubernetes-embedded-resource"] === true)
+    errors.push(forbidden(path.child("x-kubernetes-embedded-resource"), "must not be used inside of resource meta"));
   const fault = pattern === "" ? undefined : goRegexpFault(pattern);
   if (fault !== undefined) errors.push(invalid(path.child("pattern"), pattern, `must be a valid regular expression, but isn't: ${fault}`));
-  if (schema.uniqueItems === true) errors.push(forbidden(path.child("uniqueItems"), "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"));
+  if (schema.uniqueItems === true)
+    errors.push(forbidden(path.child("uniqueItems"), "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"));
   return errors;
 }
 
@@ -68,7 +74,8 @@ function validateExtensions(schema: JSONSchemaProps, path: FieldPath): FieldErro
   const mapType = schema["x-kubernetes-map-type"];
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
   const errors: FieldError[] = [];
-  if (schema["x-kubernetes-preserve-unknown-fields"] === false) errors.push(invalid(path.child("x-kubernetes-preserve-unknown-fields"), false, "must be true or undefined"));
+  if (schema["x-kubernetes-preserve-unknown-fields"] === false)
+    errors.push(invalid(path.child("x-kubernetes-preserve-unknown-fields"), false, "must be true or undefined"));
   if (mapType !== undefined) errors.push(...validateExtension(schema, "x-kubernetes-map-type", "object", ["atomic", "granular"], path));
   if (listType !== undefined) errors.push(...validateExtension(schema, "x-kubernetes-list-type", "array", ["atomic", "set", "map"], path));
   if (keys.length > 0 && listType !== "map") {
@@ -81,7 +88,13 @@ function validateExtensions(schema: JSONSchemaProps, path: FieldPath): FieldErro
   return errors;
 }
 
-function validateExtension(schema: JSONSchemaProps, name: "x-kubernetes-list-type" | "x-kubernetes-map-type", type: string, values: readonly string[], path: FieldPath): FieldError[] {
+function validateExtension(
+  schema: JSONSchemaProps,
+  name: "x-kubernetes-list-type" | "x-kubernetes-map-type",
+  type: string,
+  values: readonly string[],
+  path: FieldPath,
+): FieldError[] {
   const text = `must be ${type} if ${name} is specified`;
   const errors: FieldError[] = [];
   if (!schema.type) errors.push(required(path.child("type"), text));

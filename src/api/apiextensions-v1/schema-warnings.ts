@@ -4,8 +4,33 @@ import type { CustomResourceDefinition, JSONSchemaProps } from "./types.ts";
 
 /** Formats of texts that custom resources are checked against. */
 const knownFormats = new Set([
-  "bsonobjectid", "uri", "email", "hostname", "ipv4", "ipv6", "cidr", "mac", "uuid", "uuid3", "uuid4", "uuid5", "isbn", "isbn10", "isbn13", "creditcard",
-  "ssn", "hexcolor", "rgbcolor", "byte", "password", "date", "duration", "datetime", "date-time", "k8s-short-name", "k8s-long-name",
+  "bsonobjectid",
+  "uri",
+  "email",
+  "hostname",
+  "ipv4",
+  "ipv6",
+  "cidr",
+  "mac",
+  "uuid",
+  "uuid3",
+  "uuid4",
+  "uuid5",
+  "isbn",
+  "isbn10",
+  "isbn13",
+  "creditcard",
+  "ssn",
+  "hexcolor",
+  "rgbcolor",
+  "byte",
+  "password",
+  "date",
+  "duration",
+  "datetime",
+  "date-time",
+  "k8s-short-name",
+  "k8s-long-name",
 ]);
 
 /** A warning for each thing that the old definition does not have. */
@@ -16,7 +41,9 @@ export function schemaWarnings(definition: CustomResourceDefinition, old: Custom
 
 function warningsOf({ spec }: CustomResourceDefinition): Set<string> {
   const found = new Set<string>();
-  const pending: JSONSchemaProps[] = (spec.versions ?? []).flatMap(({ schema }) => (schema?.openAPIV3Schema === undefined ? [] : [schema.openAPIV3Schema])).reverse();
+  const pending: JSONSchemaProps[] = (spec.versions ?? [])
+    .flatMap(({ schema }) => (schema?.openAPIV3Schema === undefined ? [] : [schema.openAPIV3Schema]))
+    .reverse();
   for (let schema = pending.pop(); schema !== undefined; schema = pending.pop()) {
     const { type, format } = schema;
     const itemType = itemsSchema(schema)?.type ?? "";
@@ -24,7 +51,11 @@ function warningsOf({ spec }: CustomResourceDefinition): Set<string> {
     if (schema["x-kubernetes-list-type"] === "set" && ["array", "object"].includes(itemType)) {
       found.add(`x-kubernetes-list-type: set for items of type ${JSON.stringify(itemType)} is not supported by server-side apply or CEL validation rules`);
     }
-    pending.push(...childSchemas(schema).map((child) => child.schema).reverse());
+    pending.push(
+      ...childSchemas(schema)
+        .map((child) => child.schema)
+        .reverse(),
+    );
   }
   return found;
 }

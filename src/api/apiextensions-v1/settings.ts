@@ -19,11 +19,16 @@ export function validateSettings(settings: VersionSettings, schemaName: "schema"
   ];
 }
 
-function validateScale({ specReplicasPath = "", statusReplicasPath = "", labelSelectorPath = "" }: CustomResourceSubresourceScale, path: FieldPath): FieldError[] {
+function validateScale(
+  { specReplicasPath = "", statusReplicasPath = "", labelSelectorPath = "" }: CustomResourceSubresourceScale,
+  path: FieldPath,
+): FieldError[] {
   return [
     ...validateScalePath(specReplicasPath, [".spec."], "should be a json path under .spec", path.child("specReplicasPath")),
     ...validateScalePath(statusReplicasPath, [".status."], "should be a json path under .status", path.child("statusReplicasPath")),
-    ...(labelSelectorPath === "" ? [] : validateScalePath(labelSelectorPath, [".spec.", ".status."], "should be a json path under either .spec or .status", path.child("labelSelectorPath"))),
+    ...(labelSelectorPath === ""
+      ? []
+      : validateScalePath(labelSelectorPath, [".spec.", ".status."], "should be a json path under either .spec or .status", path.child("labelSelectorPath"))),
   ];
 }
 
@@ -66,6 +71,8 @@ function validateSelectableFields(fields: readonly SelectableField[], schema: JS
     seen.add(jsonPath);
     const found = fieldTypeAt(schema ?? {}, jsonPath);
     if ("fault" in found) return [invalid(at, jsonPath, `is an invalid path: ${found.fault}`)];
-    return selectableTypes.includes(found.type) ? [] : [invalid(at, jsonPath, "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.")];
+    return selectableTypes.includes(found.type)
+      ? []
+      : [invalid(at, jsonPath, "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.")];
   });
 }

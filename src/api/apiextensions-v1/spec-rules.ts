@@ -12,7 +12,12 @@ import type { CustomResourceDefinitionSpec, CustomResourceDefinitionVersion } fr
 
 const scopes = ["Cluster", "Namespaced"];
 
-export function validateDefinitionSpec(spec: CustomResourceDefinitionSpec, old: CustomResourceDefinitionSpec | undefined, context: RuleContext, path: FieldPath): FieldError[] {
+export function validateDefinitionSpec(
+  spec: CustomResourceDefinitionSpec,
+  old: CustomResourceDefinitionSpec | undefined,
+  context: RuleContext,
+  path: FieldPath,
+): FieldError[] {
   const { common, versions, version } = internalDefinition(spec);
   const all = spec.versions ?? [];
   const names = new Set(all.map(({ name }) => name));
@@ -21,10 +26,14 @@ export function validateDefinitionSpec(spec: CustomResourceDefinitionSpec, old: 
   return [
     ...validateGroup(spec.group ?? "", path.child("group")),
     ...(!spec.scope ? [required(path.child("scope"))] : scopes.includes(spec.scope) ? [] : [notSupported(path.child("scope"), spec.scope, scopes)]),
-    ...all.flatMap(({ schema }, index) => (schema?.openAPIV3Schema === undefined ? [required(versionsPath.index(index).child("schema", "openAPIV3Schema"))] : [])),
+    ...all.flatMap(({ schema }, index) =>
+      schema?.openAPIV3Schema === undefined ? [required(versionsPath.index(index).child("schema", "openAPIV3Schema"))] : [],
+    ),
     ...versions.flatMap((item, index) => validateVersion(item, context, versionsPath.index(index))),
     ...(names.size < all.length ? [invalid(versionsPath, versionsForm(versions), "must contain unique version names")] : []),
-    ...(all.filter(({ storage }) => storage).length === 1 ? [] : [invalid(versionsPath, versionsForm(spec.versions && versions), "must have exactly one version marked as storage version")]),
+    ...(all.filter(({ storage }) => storage).length === 1
+      ? []
+      : [invalid(versionsPath, versionsForm(spec.versions && versions), "must have exactly one version marked as storage version")]),
     ...(version === "" ? [] : validateLabel(version, path.child("version"))),
     ...requiredNames.map((name) => required(path.child("names", name))),
     ...validateNames(spec.names, path.child("names")),
@@ -41,7 +50,11 @@ function validateGroup(group: string, path: FieldPath): FieldError[] {
 }
 
 function validateVersion(version: CustomResourceDefinitionVersion, context: RuleContext, path: FieldPath): FieldError[] {
-  return [...validateLabel(version.name ?? "", path.child("name")), ...validateDeprecationWarning(version, path.child("deprecationWarning")), ...validateSettings(version, "schema", context, path)];
+  return [
+    ...validateLabel(version.name ?? "", path.child("name")),
+    ...validateDeprecationWarning(version, path.child("deprecationWarning")),
+    ...validateSettings(version, "schema", context, path),
+  ];
 }
 
 const maxWarningBytes = 256;

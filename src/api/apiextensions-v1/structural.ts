@@ -10,7 +10,10 @@ import type { JSONSchemaProps } from "./types.ts";
 /** Faults in the order of their texts. */
 export function validateStructural(schema: JSONSchemaProps, path: FieldPath): FieldError[] {
   const errors = [...validateLevel(schema, "root", path), ...validateCompleteness(schema, path)];
-  return errors.map((error) => ({ error, text: fieldErrorText(error) })).sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0)).map(({ error }) => error);
+  return errors
+    .map((error) => ({ error, text: fieldErrorText(error) }))
+    .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+    .map(({ error }) => error);
 }
 
 type Level = "field" | "item" | "root";
@@ -60,7 +63,8 @@ function validateIntOrString(schema: JSONSchemaProps, path: FieldPath): FieldErr
 function validateEmbedded(schema: JSONSchemaProps, path: FieldPath): FieldError[] {
   if (schema["x-kubernetes-embedded-resource"] !== true) return [];
   const errors: FieldError[] = [];
-  if (schema.additionalProperties !== undefined) errors.push(forbidden(path.child("additionalProperties"), "must not be used if x-kubernetes-embedded-resource is set"));
+  if (schema.additionalProperties !== undefined)
+    errors.push(forbidden(path.child("additionalProperties"), "must not be used if x-kubernetes-embedded-resource is set"));
   if (schema["x-kubernetes-preserve-unknown-fields"] !== true && Object.keys(schema.properties ?? {}).length === 0) {
     errors.push(required(path.child("properties"), "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields"));
   }
@@ -70,13 +74,17 @@ function validateEmbedded(schema: JSONSchemaProps, path: FieldPath): FieldError[
 /** Fields that every object has: of the metadata at the root only names may be narrowed. */
 function validateObjectFields({ properties = {} }: JSONSchemaProps, isRoot: boolean, path: FieldPath): FieldError[] {
   const at = (name: string) => path.child("properties").key(name);
-  const errors = ["apiVersion", "kind"].filter((name) => properties[name] !== undefined && properties[name].type !== "string").map((name) => invalid(at(name).child("type"), properties[name]!.type ?? "", "must be string"));
+  const errors = ["apiVersion", "kind"]
+    .filter((name) => properties[name] !== undefined && properties[name].type !== "string")
+    .map((name) => invalid(at(name).child("type"), properties[name]!.type ?? "", "must be string"));
   const { metadata } = properties;
   if (metadata === undefined) return errors;
   if (metadata.type !== "object") errors.push(invalid(at("metadata").child("type"), metadata.type ?? "", "must be object"));
   if (!isRoot) return errors;
   const { type: _type, default: _default, properties: fields = {}, ...rest } = metadata;
-  const isMore = Object.keys(fields).some((name) => name !== "name" && name !== "generateName") || Object.values(rest).some((value) => value !== undefined && value !== false && value !== "");
+  const isMore =
+    Object.keys(fields).some((name) => name !== "name" && name !== "generateName") ||
+    Object.values(rest).some((value) => value !== undefined && value !== false && value !== "");
   if (isMore) errors.push(forbidden(at("metadata"), "must not specify anything other than name and generateName, but metadata is implicitly specified"));
   return errors;
 }
@@ -119,7 +127,11 @@ function validateNested(schema: JSONSchemaProps, path: FieldPath, exempt?: "anyO
     ...validateNestedOf(schema, path, exempt),
     ...(items === undefined ? [] : validateNested(items, path.child("items"))),
     ...Object.entries(schema.properties ?? {}).flatMap(([name, property]) => validateNested(property, path.child("properties").key(name))),
-    ...forbiddenFields.filter(([name]) => (name === "additionalProperties" || name === "default" ? schema[name] !== undefined : isSet(schema[name]))).map(([name, text]) => forbidden(path.child(name), text)),
-    ...(schema.properties?.["metadata"] !== undefined && path.toString().split("properties").length === 2 ? [forbidden(path.child("properties").key("metadata"), "must not be specified in a nested context")] : []),
+    ...forbiddenFields
+      .filter(([name]) => (name === "additionalProperties" || name === "default" ? schema[name] !== undefined : isSet(schema[name])))
+      .map(([name, text]) => forbidden(path.child(name), text)),
+    ...(schema.properties?.["metadata"] !== undefined && path.toString().split("properties").length === 2
+      ? [forbidden(path.child("properties").key("metadata"), "must not be specified in a nested context")]
+      : []),
   ];
 }

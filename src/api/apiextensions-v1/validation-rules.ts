@@ -11,11 +11,36 @@ import type { CustomResourceValidation, JSONSchemaProps } from "./types.ts";
 
 /** With a status subresource the status is checked by its own part of the schema, so the root may not say more than these. */
 const rootFieldsWithStatus = [
-  "description", "type", "format", "title", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength", "minLength", "pattern", "maxItems", "minItems",
-  "uniqueItems", "multipleOf", "required", "items", "properties", "externalDocs", "example", "x-kubernetes-preserve-unknown-fields", "x-kubernetes-validations",
+  "description",
+  "type",
+  "format",
+  "title",
+  "maximum",
+  "exclusiveMaximum",
+  "minimum",
+  "exclusiveMinimum",
+  "maxLength",
+  "minLength",
+  "pattern",
+  "maxItems",
+  "minItems",
+  "uniqueItems",
+  "multipleOf",
+  "required",
+  "items",
+  "properties",
+  "externalDocs",
+  "example",
+  "x-kubernetes-preserve-unknown-fields",
+  "x-kubernetes-validations",
 ];
 
-export function validateValidation({ openAPIV3Schema: schema }: CustomResourceValidation, hasStatus: boolean, context: RuleContext, validationPath: FieldPath): FieldError[] {
+export function validateValidation(
+  { openAPIV3Schema: schema }: CustomResourceValidation,
+  hasStatus: boolean,
+  context: RuleContext,
+  validationPath: FieldPath,
+): FieldError[] {
   if (schema === undefined) return [];
   const path = validationPath.child("openAPIV3Schema");
   const errors = [
@@ -32,11 +57,20 @@ export function validateValidation({ openAPIV3Schema: schema }: CustomResourceVa
 }
 
 function validateRoot(schema: JSONSchemaProps, path: FieldPath): FieldError[] {
-  if (schema.type && schema.type !== "object") return [invalid(path.child("type"), schema.type, 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled')];
-  const isOther = Object.entries(schema).some(([name, value]) => value !== undefined && value !== false && value !== "" && !rootFieldsWithStatus.includes(name));
+  if (schema.type && schema.type !== "object")
+    return [invalid(path.child("type"), schema.type, 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled')];
+  const isOther = Object.entries(schema).some(
+    ([name, value]) => value !== undefined && value !== false && value !== "" && !rootFieldsWithStatus.includes(name),
+  );
   if (!isOther) return [];
   const names = rootFieldsWithStatus.map((name) => (name.startsWith("x-kubernetes-") ? `X${name.slice(13).split("-").map(capital).join("")}` : capital(name)));
-  return [invalid(path, internalForm("apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps", schema), `only [${names.join(" ")}] fields are allowed at the root of the schema if the status subresource is enabled`)];
+  return [
+    invalid(
+      path,
+      internalForm("apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps", schema),
+      `only [${names.join(" ")}] fields are allowed at the root of the schema if the status subresource is enabled`,
+    ),
+  ];
 }
 
 function capital(word: string): string {

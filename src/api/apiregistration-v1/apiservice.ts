@@ -24,7 +24,9 @@ export const apiServices = defineKind<APIService>({
       apiService.status = {};
       // What this server serves itself is available from the start.
       if (specOf(apiService).service !== undefined) return;
-      apiService.status.conditions = [{ type: "Available", status: "True", lastTransitionTime: formatTime(nowMs), reason: "Local", message: "Local APIServices are always available" }];
+      apiService.status.conditions = [
+        { type: "Available", status: "True", lastTransitionTime: formatTime(nowMs), reason: "Local", message: "Local APIServices are always available" },
+      ];
     },
     validate: validateApiService,
   },
@@ -54,7 +56,8 @@ function validateApiService(apiService: APIService): FieldError[] {
   if (groupPriorityMinimum <= 0 || groupPriorityMinimum > maxGroupPriority) {
     errors.push(invalid(specPath.child("groupPriorityMinimum"), groupPriorityMinimum, `must be positive and less than ${maxGroupPriority}`));
   }
-  if (versionPriority <= 0 || versionPriority > maxVersionPriority) errors.push(invalid(specPath.child("versionPriority"), versionPriority, `must be positive and less than ${maxVersionPriority}`));
+  if (versionPriority <= 0 || versionPriority > maxVersionPriority)
+    errors.push(invalid(specPath.child("versionPriority"), versionPriority, `must be positive and less than ${maxVersionPriority}`));
   return [...errors, ...(spec.service === undefined ? validateLocal(spec) : validateRemote(spec, spec.service))];
 }
 
@@ -68,7 +71,8 @@ function validateLocal({ caBundle = "", insecureSkipTLSVerify }: APIServiceSpec)
   const errors: FieldError[] = [];
   const bytes = Buffer.from(caBundle, "base64").length;
   if (bytes > 0) errors.push(invalid(specPath.child("caBundle"), `${bytes} bytes`, "local APIServices may not have a caBundle"));
-  if (insecureSkipTLSVerify === true) errors.push(invalid(specPath.child("insecureSkipTLSVerify"), true, "local APIServices may not have insecureSkipTLSVerify"));
+  if (insecureSkipTLSVerify === true)
+    errors.push(invalid(specPath.child("insecureSkipTLSVerify"), true, "local APIServices may not have insecureSkipTLSVerify"));
   return errors;
 }
 
@@ -86,7 +90,9 @@ const statuses = ["True", "False", "Unknown"];
 
 function validateStatus({ status }: APIService): FieldError[] {
   const path = FieldPath.root("status", "conditions");
-  return (status?.conditions ?? []).flatMap((condition, index) => (statuses.includes(condition.status) ? [] : [notSupported(path.index(index).child("status"), condition.status ?? "", statuses)]));
+  return (status?.conditions ?? []).flatMap((condition, index) =>
+    statuses.includes(condition.status) ? [] : [notSupported(path.index(index).child("status"), condition.status ?? "", statuses)],
+  );
 }
 
 function specOf(apiService: APIService): APIServiceSpec {

@@ -15,7 +15,10 @@ export const controllerRevisions = defineKind<ControllerRevision>({
   generation: "none",
   create: { validate: (revision) => [...validateData(revision), ...validateCount(revision.revision, FieldPath.root("revision"))] },
   update: {
-    validate: (revision, old) => [...validateCount(revision.revision, FieldPath.root("revision")), ...(deepEqual(revision.data, old.data) ? [] : [invalid(dataPath, revision.data, "field is immutable")])],
+    validate: (revision, old) => [
+      ...validateCount(revision.revision, FieldPath.root("revision")),
+      ...(deepEqual(revision.data, old.data) ? [] : [invalid(dataPath, revision.data, "field is immutable")]),
+    ],
   },
 });
 

@@ -11,7 +11,15 @@ import { numberOrPercent, validateAtMostWhole, validateNumberOrPercent } from ".
 import { defineKind } from "../strategy.ts";
 import type { RuleContext } from "../strategy.ts";
 import { restoreMembers } from "../update-rules.ts";
-import { defaultTemplate, parseSelector, prepareTemplate, validateEndlessPods, validateNotEmpty, validateSameSelector, validateTemplateLabels } from "./pod-controller-rules.ts";
+import {
+  defaultTemplate,
+  parseSelector,
+  prepareTemplate,
+  validateEndlessPods,
+  validateNotEmpty,
+  validateSameSelector,
+  validateTemplateLabels,
+} from "./pod-controller-rules.ts";
 import { bumpTemplateGeneration, keepTemplateGeneration, normalizeTemplateGeneration } from "./template-generation.ts";
 import type { DaemonSet, DaemonSetStatus, DaemonSetUpdateStrategy, RollingUpdateDaemonSet } from "./types.ts";
 
@@ -88,7 +96,9 @@ function validateUpdateStrategy(strategy: DaemonSetUpdateStrategy, path: FieldPa
     case "OnDelete":
       return [];
     case "RollingUpdate":
-      return strategy.rollingUpdate === undefined ? [required(path.child("rollingUpdate"))] : validateRollingUpdate(strategy.rollingUpdate, path.child("rollingUpdate"));
+      return strategy.rollingUpdate === undefined
+        ? [required(path.child("rollingUpdate"))]
+        : validateRollingUpdate(strategy.rollingUpdate, path.child("rollingUpdate"));
     default:
       return [notSupported(path, internalForm("api.apps.v1.DaemonSetUpdateStrategy", strategy), ["RollingUpdate", "OnDelete"])];
   }
@@ -124,7 +134,10 @@ const counts = [
 
 function validateStatus({ status }: DaemonSet, old: DaemonSet): FieldError[] {
   const path = FieldPath.root("status");
-  return [...validateCounts<Partial<DaemonSetStatus>>(status ?? {}, counts, path), ...validateNotDecremented(status?.collisionCount, old.status?.collisionCount, path.child("collisionCount"))];
+  return [
+    ...validateCounts<Partial<DaemonSetStatus>>(status ?? {}, counts, path),
+    ...validateNotDecremented(status?.collisionCount, old.status?.collisionCount, path.child("collisionCount")),
+  ];
 }
 
 function templateWarnings({ spec }: DaemonSet): string[] {

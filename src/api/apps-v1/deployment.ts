@@ -69,7 +69,9 @@ function validateDeployment({ spec = { template: {} } }: Deployment, context: Ru
     ...validateReplicated(spec, context, specPath),
     ...validateStrategy(spec.strategy ?? {}, specPath.child("strategy")),
     ...validateCounts(spec, ["minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"], specPath),
-    ...(progressDeadlineSeconds !== undefined && progressDeadlineSeconds <= minReadySeconds ? [invalid(deadlinePath, progressDeadlineSeconds, "must be greater than minReadySeconds")] : []),
+    ...(progressDeadlineSeconds !== undefined && progressDeadlineSeconds <= minReadySeconds
+      ? [invalid(deadlinePath, progressDeadlineSeconds, "must be greater than minReadySeconds")]
+      : []),
   ];
 }
 
@@ -97,14 +99,27 @@ function validateRollingUpdate({ maxUnavailable = 0, maxSurge = 0 }: RollingUpda
 
 function validateStatus({ status = {} }: Deployment, old: Deployment): FieldError[] {
   const path = FieldPath.root("status");
-  const counts = ["observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas", "terminatingReplicas", "collisionCount"] as const;
+  const counts = [
+    "observedGeneration",
+    "replicas",
+    "updatedReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "unavailableReplicas",
+    "terminatingReplicas",
+    "collisionCount",
+  ] as const;
   const bounds = [
     ["updatedReplicas", "replicas", "status.replicas"],
     ["readyReplicas", "replicas", "status.replicas"],
     ["availableReplicas", "replicas", "status.replicas"],
     ["availableReplicas", "readyReplicas", "readyReplicas"],
   ] as const;
-  return [...validateCounts<DeploymentStatus>(status, counts, path), ...validateBounds<DeploymentStatus>(status, bounds, path), ...validateNotDecremented(status.collisionCount, old.status?.collisionCount, path.child("collisionCount"))];
+  return [
+    ...validateCounts<DeploymentStatus>(status, counts, path),
+    ...validateBounds<DeploymentStatus>(status, bounds, path),
+    ...validateNotDecremented(status.collisionCount, old.status?.collisionCount, path.child("collisionCount")),
+  ];
 }
 
 function isSameSpec(deployment: Deployment, old: Deployment): boolean {

@@ -49,14 +49,20 @@ export function selectorForm(selector: LabelSelector | undefined): unknown {
   return internalForm("apimachinery.pkg.apis.meta.v1.LabelSelector", selector);
 }
 
-export function validateSameSelector(spec: { selector?: LabelSelector } | undefined, old: { selector?: LabelSelector } | undefined, path: FieldPath): FieldError[] {
+export function validateSameSelector(
+  spec: { selector?: LabelSelector } | undefined,
+  old: { selector?: LabelSelector } | undefined,
+  path: FieldPath,
+): FieldError[] {
   return isSame(spec?.selector, old?.selector) ? [] : [invalid(path.child("selector"), selectorForm(spec?.selector), "field is immutable")];
 }
 
 /** Whether the template's labels are what the selector asks for. */
 export function validateTemplateLabels(template: PodTemplateSpec, selector: ParsedSelector, path: FieldPath): FieldError[] {
   const labels = template.metadata?.labels;
-  return matchesLabels(selector, labels) ? [] : [invalid(path.child("metadata", "labels"), sortedLabels(labels), "`selector` does not match template `labels`")];
+  return matchesLabels(selector, labels)
+    ? []
+    : [invalid(path.child("metadata", "labels"), sortedLabels(labels), "`selector` does not match template `labels`")];
 }
 
 /** Pods that a controller keeps running: they restart, and have no deadline. `kind` as the text says it. */
@@ -68,7 +74,11 @@ export function validateEndlessPods({ restartPolicy = "", activeDeadlineSeconds 
 }
 
 /** Selector and template of a ReplicaSet, which a Deployment hands on. */
-export function validateReplicated(spec: { readonly selector?: LabelSelector; readonly template?: PodTemplateSpec }, context: RuleContext, path: FieldPath): FieldError[] {
+export function validateReplicated(
+  spec: { readonly selector?: LabelSelector; readonly template?: PodTemplateSpec },
+  context: RuleContext,
+  path: FieldPath,
+): FieldError[] {
   const { template = {} } = spec;
   const at = path.child("template");
   const errors = validateRequiredSelector(spec.selector, "deployment", path.child("selector"));

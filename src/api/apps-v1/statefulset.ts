@@ -13,8 +13,24 @@ import { numberOrPercent, validateAtMostWhole, validateNumberOrPercent } from ".
 import { defineKind } from "../strategy.ts";
 import type { RuleContext } from "../strategy.ts";
 import { immutable, restoreMembers } from "../update-rules.ts";
-import { defaultTemplate, parseSelector, prepareTemplate, selectorForm, validateEndlessPods, validateRequiredSelector, validateSameSelector, validateTemplateLabels } from "./pod-controller-rules.ts";
-import type { RollingUpdateStatefulSetStrategy, StatefulSet, StatefulSetPersistentVolumeClaimRetentionPolicy, StatefulSetSpec, StatefulSetStatus, StatefulSetUpdateStrategy } from "./types.ts";
+import {
+  defaultTemplate,
+  parseSelector,
+  prepareTemplate,
+  selectorForm,
+  validateEndlessPods,
+  validateRequiredSelector,
+  validateSameSelector,
+  validateTemplateLabels,
+} from "./pod-controller-rules.ts";
+import type {
+  RollingUpdateStatefulSetStrategy,
+  StatefulSet,
+  StatefulSetPersistentVolumeClaimRetentionPolicy,
+  StatefulSetSpec,
+  StatefulSetStatus,
+  StatefulSetUpdateStrategy,
+} from "./types.ts";
 
 const specPath = FieldPath.root("spec");
 const templatePath = specPath.child("template");
@@ -37,7 +53,10 @@ export const statefulSets = defineKind<StatefulSet>({
       restoreMembers(set, old, "status");
       prepareTemplate(set.spec?.template, old.spec?.template, context);
     },
-    validate: (set, old, context) => [...validateSpec(set.spec ?? { template: {} }, context), ...validateChange(set.spec ?? { template: {} }, old.spec ?? { template: {} })],
+    validate: (set, old, context) => [
+      ...validateSpec(set.spec ?? { template: {} }, context),
+      ...validateChange(set.spec ?? { template: {} }, old.spec ?? { template: {} }),
+    ],
     warnings: (set, old) => [...(set.metadata.generation === old.metadata.generation ? [] : templateWarnings(set)), ...historyWarnings(set)],
     resetFields: ["status"],
   },
@@ -89,7 +108,9 @@ function validateSpec(spec: StatefulSetSpec, context: RuleContext): FieldError[]
     ...validateRetention(spec.persistentVolumeClaimRetentionPolicy ?? {}, specPath.child("persistentVolumeClaimRetentionPolicy")),
     ...validateCounts(spec, ["replicas", "minReadySeconds"], specPath),
     ...validateCount(spec.ordinals?.start, specPath.child("ordinals", "start")),
-    ...(spec.volumeClaimTemplates ?? []).flatMap((claim, index) => validateClaimSpec(claim.spec ?? {}, specPath.child("volumeClaimTemplates").index(index).child("spec"))),
+    ...(spec.volumeClaimTemplates ?? []).flatMap((claim, index) =>
+      validateClaimSpec(claim.spec ?? {}, specPath.child("volumeClaimTemplates").index(index).child("spec")),
+    ),
     ...validateTemplate(spec, context),
     ...(spec.serviceName ? invalidEach(specPath.child("serviceName"), spec.serviceName, isDns1123Label(spec.serviceName)) : []),
   ];
@@ -101,7 +122,15 @@ function validateUpdateStrategy(strategy: StatefulSetUpdateStrategy, path: Field
     case "":
       return [required(path)];
     case "OnDelete":
-      return rollingUpdate === undefined ? [] : [invalid(path.child("rollingUpdate"), internalForm("api.apps.v1.RollingUpdateStatefulSetStrategy", rollingUpdate), "only allowed for updateStrategy 'RollingUpdate'")];
+      return rollingUpdate === undefined
+        ? []
+        : [
+            invalid(
+              path.child("rollingUpdate"),
+              internalForm("api.apps.v1.RollingUpdateStatefulSetStrategy", rollingUpdate),
+              "only allowed for updateStrategy 'RollingUpdate'",
+            ),
+          ];
     case "RollingUpdate":
       return rollingUpdate === undefined ? [] : validateRollingUpdate(rollingUpdate, path.child("rollingUpdate"));
     default:
@@ -175,5 +204,7 @@ function templateWarnings({ spec }: StatefulSet): string[] {
 }
 
 function historyWarnings({ spec }: StatefulSet): string[] {
-  return (spec?.revisionHistoryLimit ?? 0) < 0 ? ["spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"] : [];
+  return (spec?.revisionHistoryLimit ?? 0) < 0
+    ? ["spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"]
+    : [];
 }

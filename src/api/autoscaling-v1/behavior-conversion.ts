@@ -7,17 +7,24 @@ type Internal = Readonly<Record<string, unknown>>;
 export function behaviorFromInternal(value: unknown): HorizontalPodAutoscalerBehavior | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { ScaleUp, ScaleDown } = value as Internal;
-  const behavior = { ...(ScaleUp != null && { scaleUp: rulesFrom(ScaleUp as Internal) }), ...(ScaleDown != null && { scaleDown: rulesFrom(ScaleDown as Internal) }) };
+  const behavior = {
+    ...(isThere(ScaleUp) && { scaleUp: rulesFrom(ScaleUp as Internal) }),
+    ...(isThere(ScaleDown) && { scaleDown: rulesFrom(ScaleDown as Internal) }),
+  };
   return Object.keys(behavior).length === 0 ? undefined : behavior;
 }
 
 function rulesFrom({ StabilizationWindowSeconds, SelectPolicy, Policies, Tolerance }: Internal): HPAScalingRules {
   return {
-    ...(StabilizationWindowSeconds != null && { stabilizationWindowSeconds: StabilizationWindowSeconds as number }),
-    ...(SelectPolicy != null && { selectPolicy: SelectPolicy as string }),
+    ...(isThere(StabilizationWindowSeconds) && { stabilizationWindowSeconds: StabilizationWindowSeconds as number }),
+    ...(isThere(SelectPolicy) && { selectPolicy: SelectPolicy as string }),
     ...(Array.isArray(Policies) && { policies: Policies.map(policyFrom) }),
-    ...(Tolerance != null && { tolerance: Tolerance as string }),
+    ...(isThere(Tolerance) && { tolerance: Tolerance as string }),
   };
+}
+
+function isThere(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 function policyFrom({ Type, Value, PeriodSeconds }: Internal): HPAScalingPolicy {

@@ -45,10 +45,12 @@ export function autoscalerFromOld(old: OldAutoscaler): HorizontalPodAutoscaler {
   const { targetCPUUtilizationPercentage: target, ...spec } = old.spec ?? { scaleTargetRef: {} as never, maxReplicas: 0 };
   const { currentCPUUtilizationPercentage: current, ...status } = old.status ?? { currentReplicas: 0, desiredReplicas: 0 };
   const noted = old.metadata.annotations ?? {};
-  const cpu: MetricSpec[] = target === undefined ? [] : [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: target } } }];
+  const cpu: MetricSpec[] =
+    target === undefined ? [] : [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: target } } }];
   const metrics = [...(readList(noted[annotations.metrics]) ?? []).map(metricFromOld), ...cpu];
   const currentMetrics: MetricStatus[] =
-    readList(noted[annotations.currentMetrics])?.map(metricStatusFromOld) ?? (current === undefined ? [] : [{ type: "Resource", resource: { name: "cpu", current: { averageUtilization: current } } }]);
+    readList(noted[annotations.currentMetrics])?.map(metricStatusFromOld) ??
+    (current === undefined ? [] : [{ type: "Resource", resource: { name: "cpu", current: { averageUtilization: current } } }]);
   const conditions = readList(noted[annotations.conditions]) as never[] | undefined;
   const behavior: HorizontalPodAutoscalerBehavior | undefined = behaviorFromInternal(read(noted[annotations.behavior]));
   return {

@@ -9,4 +9,6 @@ export const autoscalerConversion: VersionConversion = {
   toStored: (object) => autoscalerFromOld(object as unknown as Parameters<typeof autoscalerFromOld>[0]),
 };
 
-export const autoscalingV1Strategies: readonly KindStrategy[] = [convertedStrategy({ group: "autoscaling", version: "v1", kind: "HorizontalPodAutoscaler" }, horizontalPodAutoscalers, autoscalerConversion)];
+export const autoscalingV1Strategies: readonly KindStrategy[] = [
+  convertedStrategy({ group: "autoscaling", version: "v1", kind: "HorizontalPodAutoscaler" }, horizontalPodAutoscalers, autoscalerConversion),
+];

@@ -6,23 +6,79 @@ type Flat = Record<string, unknown>;
 type Names = readonly (readonly [field: string, name: string])[];
 
 const targetNames: Readonly<Record<string, Names>> = {
-  object: [["describedObject", "target"], ["metric.name", "metricName"], ["target.value", "targetValue"], ["metric.selector", "selector"], ["target.averageValue", "averageValue"]],
-  pods: [["metric.name", "metricName"], ["target.averageValue", "targetAverageValue"], ["metric.selector", "selector"]],
-  resource: [["name", "name"], ["target.averageUtilization", "targetAverageUtilization"], ["target.averageValue", "targetAverageValue"]],
-  containerResource: [["name", "name"], ["target.averageUtilization", "targetAverageUtilization"], ["target.averageValue", "targetAverageValue"], ["container", "container"]],
-  external: [["metric.name", "metricName"], ["metric.selector", "metricSelector"], ["target.value", "targetValue"], ["target.averageValue", "targetAverageValue"]],
+  object: [
+    ["describedObject", "target"],
+    ["metric.name", "metricName"],
+    ["target.value", "targetValue"],
+    ["metric.selector", "selector"],
+    ["target.averageValue", "averageValue"],
+  ],
+  pods: [
+    ["metric.name", "metricName"],
+    ["target.averageValue", "targetAverageValue"],
+    ["metric.selector", "selector"],
+  ],
+  resource: [
+    ["name", "name"],
+    ["target.averageUtilization", "targetAverageUtilization"],
+    ["target.averageValue", "targetAverageValue"],
+  ],
+  containerResource: [
+    ["name", "name"],
+    ["target.averageUtilization", "targetAverageUtilization"],
+    ["target.averageValue", "targetAverageValue"],
+    ["container", "container"],
+  ],
+  external: [
+    ["metric.name", "metricName"],
+    ["metric.selector", "metricSelector"],
+    ["target.value", "targetValue"],
+    ["target.averageValue", "targetAverageValue"],
+  ],
 };
 
 const statusNames: Readonly<Record<string, Names>> = {
-  object: [["describedObject", "target"], ["metric.name", "metricName"], ["current.value", "currentValue"], ["metric.selector", "selector"], ["current.averageValue", "averageValue"]],
-  pods: [["metric.name", "metricName"], ["current.averageValue", "currentAverageValue"], ["metric.selector", "selector"]],
-  resource: [["name", "name"], ["current.averageUtilization", "currentAverageUtilization"], ["current.averageValue", "currentAverageValue"]],
-  containerResource: [["name", "name"], ["current.averageUtilization", "currentAverageUtilization"], ["current.averageValue", "currentAverageValue"], ["container", "container"]],
-  external: [["metric.name", "metricName"], ["metric.selector", "metricSelector"], ["current.value", "currentValue"], ["current.averageValue", "currentAverageValue"]],
+  object: [
+    ["describedObject", "target"],
+    ["metric.name", "metricName"],
+    ["current.value", "currentValue"],
+    ["metric.selector", "selector"],
+    ["current.averageValue", "averageValue"],
+  ],
+  pods: [
+    ["metric.name", "metricName"],
+    ["current.averageValue", "currentAverageValue"],
+    ["metric.selector", "selector"],
+  ],
+  resource: [
+    ["name", "name"],
+    ["current.averageUtilization", "currentAverageUtilization"],
+    ["current.averageValue", "currentAverageValue"],
+  ],
+  containerResource: [
+    ["name", "name"],
+    ["current.averageUtilization", "currentAverageUtilization"],
+    ["current.averageValue", "currentAverageValue"],
+    ["container", "container"],
+  ],
+  external: [
+    ["metric.name", "metricName"],
+    ["metric.selector", "metricSelector"],
+    ["current.value", "currentValue"],
+    ["current.averageValue", "currentAverageValue"],
+  ],
 };
 
 /** Amounts that the old types cannot leave out. */
-const alwaysWritten = new Set(["object.targetValue", "pods.targetAverageValue", "object.currentValue", "pods.currentAverageValue", "resource.currentAverageValue", "containerResource.currentAverageValue", "external.currentValue"]);
+const alwaysWritten = new Set([
+  "object.targetValue",
+  "pods.targetAverageValue",
+  "object.currentValue",
+  "pods.currentAverageValue",
+  "resource.currentAverageValue",
+  "containerResource.currentAverageValue",
+  "external.currentValue",
+]);
 
 export function metricToOld(metric: MetricSpec): Flat {
   return flatten(metric as unknown as Flat, targetNames);

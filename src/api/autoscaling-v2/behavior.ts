@@ -8,7 +8,12 @@ import type { HorizontalPodAutoscalerBehavior, HPAScalingPolicy, HPAScalingRules
 /** Fills both directions, also one that is not there. */
 export function defaultBehavior(behavior: HorizontalPodAutoscalerBehavior): void {
   const doubled = { type: "Percent", value: 100, periodSeconds: 15 };
-  behavior.scaleUp = { stabilizationWindowSeconds: 0, selectPolicy: "Max", policies: [{ type: "Pods", value: 4, periodSeconds: 15 }, { ...doubled }], ...behavior.scaleUp };
+  behavior.scaleUp = {
+    stabilizationWindowSeconds: 0,
+    selectPolicy: "Max",
+    policies: [{ type: "Pods", value: 4, periodSeconds: 15 }, { ...doubled }],
+    ...behavior.scaleUp,
+  };
   behavior.scaleDown = { selectPolicy: "Max", policies: [doubled], ...behavior.scaleDown };
 }
 

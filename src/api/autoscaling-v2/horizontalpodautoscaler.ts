@@ -20,7 +20,8 @@ export const horizontalPodAutoscalers = defineKind<HorizontalPodAutoscaler>({
   defaults(autoscaler) {
     const spec = specOf(autoscaler);
     spec.minReplicas ??= 1;
-    if ((spec.metrics ?? []).length === 0) spec.metrics = [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } }];
+    if ((spec.metrics ?? []).length === 0)
+      spec.metrics = [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } }];
     if (spec.behavior !== undefined) defaultBehavior(spec.behavior);
   },
   create: {

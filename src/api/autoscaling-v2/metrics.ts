@@ -6,7 +6,16 @@ import { isDns1123Label, pathSegmentName } from "../../apimachinery/names.ts";
 import { compareQuantities } from "../../apimachinery/quantity.ts";
 import { quantityText } from "../core-v1/resource-names.ts";
 import { validateDescribedObject } from "./target-reference.ts";
-import type { ContainerResourceMetricSource, ExternalMetricSource, MetricIdentifier, MetricSpec, MetricTarget, ObjectMetricSource, PodsMetricSource, ResourceMetricSource } from "./types.ts";
+import type {
+  ContainerResourceMetricSource,
+  ExternalMetricSource,
+  MetricIdentifier,
+  MetricSpec,
+  MetricTarget,
+  ObjectMetricSource,
+  PodsMetricSource,
+  ResourceMetricSource,
+} from "./types.ts";
 
 export function validateMetrics(metrics: readonly MetricSpec[], minReplicas: number, path: FieldPath): FieldError[] {
   const errors = metrics.flatMap((metric, index) => validateMetric(metric, path.index(index)));
@@ -32,7 +41,8 @@ function validateMetric(metric: MetricSpec, path: FieldPath): FieldError[] {
   const present = sources.map(([, field]) => field).filter((field) => metric[field] !== undefined);
   if (present.length > 0) errors.push(...validateSource(metric, present[0]!, path.child(present[0]!)));
   const expected = sources.find(([name]) => name === type)?.[1];
-  if (expected !== undefined && !present.includes(expected)) errors.push(required(path.child(expected), "must populate information for the given metric source"));
+  if (expected !== undefined && !present.includes(expected))
+    errors.push(required(path.child(expected), "must populate information for the given metric source"));
   const others = present.length === 1 ? [] : present.filter((field) => field !== expected);
   return [...errors, ...others.map((field) => forbidden(path.child(field), "must populate the given metric source only"))];
 }
@@ -65,8 +75,10 @@ function validateObject({ describedObject, metric, target = noTarget }: ObjectMe
 function validateExternal({ metric, target = noTarget }: ExternalMetricSource, path: FieldPath): FieldError[] {
   const errors = [...validateIdentifier(metric, path.child("metric")), ...validateTarget(target, path.child("target"))];
   const { value, averageValue } = target;
-  if (value === undefined && averageValue === undefined) errors.push(required(path.child("target", "averageValue"), "must set either a target value for metric or a per-pod target"));
-  if (value !== undefined && averageValue !== undefined) errors.push(forbidden(path.child("target", "value"), "may not set both a target value for metric and a per-pod target"));
+  if (value === undefined && averageValue === undefined)
+    errors.push(required(path.child("target", "averageValue"), "must set either a target value for metric or a per-pod target"));
+  if (value !== undefined && averageValue !== undefined)
+    errors.push(forbidden(path.child("target", "value"), "may not set both a target value for metric and a per-pod target"));
   return errors;
 }
 
@@ -99,17 +111,24 @@ function validateTarget({ type = "", value, averageValue, averageUtilization }: 
   const errors: FieldError[] = [];
   if (type === "") errors.push(required(path.child("type"), "must specify a metric target type"));
   if (!targetTypes.includes(type)) errors.push(invalid(path.child("type"), type, "must be either Utilization, Value, or AverageValue"));
-  for (const [name, amount] of [["value", value], ["averageValue", averageValue]] as const) {
+  for (const [name, amount] of [
+    ["value", value],
+    ["averageValue", averageValue],
+  ] as const) {
     if (amount !== undefined && compareQuantities(amount, 0) <= 0) errors.push(invalid(path.child(name), quantityText(amount), "must be positive"));
   }
-  if (averageUtilization !== undefined && averageUtilization < 1) errors.push(invalid(path.child("averageUtilization"), averageUtilization, "must be greater than 0"));
+  if (averageUtilization !== undefined && averageUtilization < 1)
+    errors.push(invalid(path.child("averageUtilization"), averageUtilization, "must be greater than 0"));
   return errors;
 }
 
 /** How much of a resource pods may use: a part of what they asked for, or an amount. */
 function validateUse({ averageUtilization, averageValue }: MetricTarget, path: FieldPath): FieldError[] {
-  if (averageUtilization === undefined && averageValue === undefined) return [required(path.child("averageUtilization"), "must set either a target raw value or a target utilization")];
-  return averageUtilization !== undefined && averageValue !== undefined ? [forbidden(path.child("averageValue"), "may not set both a target raw value and a target utilization")] : [];
+  if (averageUtilization === undefined && averageValue === undefined)
+    return [required(path.child("averageUtilization"), "must set either a target raw value or a target utilization")];
+  return averageUtilization !== undefined && averageValue !== undefined
+    ? [forbidden(path.child("averageValue"), "may not set both a target raw value and a target utilization")]
+    : [];
 }
 
 function validateResourceName(name: string | undefined, path: FieldPath): FieldError[] {

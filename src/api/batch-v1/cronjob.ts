@@ -29,7 +29,11 @@ export const cronJobs = defineKind<CronJob>({
       cronJob.status = {};
       prepareJobSpec(jobSpecOf(cronJob), undefined, context);
     },
-    validate: (cronJob, context) => [...validateSpec(cronJob.spec ?? noSpec, undefined, context), ...validateNameLength(cronJob), ...validateSchedulePresence(cronJob)],
+    validate: (cronJob, context) => [
+      ...validateSpec(cronJob.spec ?? noSpec, undefined, context),
+      ...validateNameLength(cronJob),
+      ...validateSchedulePresence(cronJob),
+    ],
     warnings: (cronJob) => [...hostnameWarnings(cronJob.metadata.name ?? "", "Pod names and hostnames"), ...specWarnings(cronJob)],
   },
   update: {
@@ -91,7 +95,8 @@ function validateSchedule({ schedule, timeZone }: CronJobSpec, old: CronJobSpec 
 function validateTimeZone(timeZone: string, path: FieldPath): FieldError[] {
   if (timeZone === "") return [invalid(path, timeZone, "timeZone must be nil or non-empty string")];
   const errors: FieldError[] = [];
-  if (timeZone.toLowerCase() === "local") errors.push(invalid(path, timeZone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"));
+  if (timeZone.toLowerCase() === "local")
+    errors.push(invalid(path, timeZone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"));
   if (timeZone !== "Local" && !isKnownTimeZone(timeZone)) errors.push(invalid(path, timeZone, `unknown time zone ${timeZone}`));
   return errors;
 }
@@ -109,7 +114,8 @@ function validateNameLength({ metadata: { name = "" } }: CronJob): FieldError[] 
 
 function specWarnings(cronJob: CronJob): string[] {
   const hasZone = (cronJob.spec?.schedule ?? "").includes("TZ");
-  const zone = "CRON_TZ or TZ used in spec.schedule is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details";
+  const zone =
+    "CRON_TZ or TZ used in spec.schedule is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details";
   return [...(hasZone ? [zone] : []), ...jobSpecWarnings(jobSpecOf(cronJob), jobPath)];
 }
 

@@ -11,7 +11,8 @@ export function parseIndexes(text: string, completions: number): { readonly inte
     const parsed = parseInterval(fragment, completions);
     if ("fault" in parsed) return parsed;
     const previous = intervals.at(-1)?.[1];
-    if (previous !== undefined && previous >= parsed.interval[0]) return { fault: `non-increasing order, previous: ${previous}, current: ${parsed.interval[0]}` };
+    if (previous !== undefined && previous >= parsed.interval[0])
+      return { fault: `non-increasing order, previous: ${previous}, current: ${parsed.interval[0]}` };
     intervals.push(parsed.interval);
   }
   return { intervals };
@@ -33,7 +34,8 @@ export function firstCommonIndex(left: Intervals, right: Intervals): number | un
 
 function parseInterval(fragment: string, completions: number): { readonly interval: [number, number] } | { readonly fault: string } {
   const limits = fragment.split("-");
-  if (limits.length > 2) return { fault: `the fragment ${JSON.stringify(fragment)} violates the requirement that an index interval can have at most two parts separated by '-'` };
+  if (limits.length > 2)
+    return { fault: `the fragment ${JSON.stringify(fragment)} violates the requirement that an index interval can have at most two parts separated by '-'` };
   const numbers: number[] = [];
   for (const limit of limits) {
     if (!/^[+]?\d+$/.test(limit)) return { fault: `cannot convert string to integer for index: ${JSON.stringify(limit)}` };

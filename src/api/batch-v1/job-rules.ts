@@ -26,7 +26,9 @@ export function validateJobSpec(spec: JobSpec, context: RuleContext, path: Field
     ...validateCounts(spec, counts, path),
     ...validateFailedIndexes(spec, path),
     ...(spec.managedBy === undefined ? [] : validateManager(spec.managedBy, path.child("managedBy"))),
-    ...(spec.completionMode === undefined || completionModes.includes(spec.completionMode) ? [] : [notSupported(path.child("completionMode"), spec.completionMode, completionModes)]),
+    ...(spec.completionMode === undefined || completionModes.includes(spec.completionMode)
+      ? []
+      : [notSupported(path.child("completionMode"), spec.completionMode, completionModes)]),
     ...(isIndexed ? validateIndexed(spec, path) : []),
     ...(spec.completionMode === undefined || spec.completionMode === "NonIndexed" ? validateNotIndexed(spec, path) : []),
     ...(spec.podFailurePolicy === undefined ? [] : validateFailurePolicy(spec, spec.podFailurePolicy, path.child("podFailurePolicy"))),
@@ -55,8 +57,10 @@ function validateIndexed({ completions, parallelism = 0, maxFailedIndexes, backo
   const errors: FieldError[] = [];
   const failedPath = path.child("maxFailedIndexes");
   if (completions === undefined) errors.push(required(path.child("completions"), "when completion mode is Indexed"));
-  if (parallelism > maxIndexedPods) errors.push(invalid(path.child("parallelism"), parallelism, `must be less than or equal to ${maxIndexedPods} when completion mode is Indexed`));
-  if (completions !== undefined && maxFailedIndexes !== undefined && maxFailedIndexes > completions) errors.push(invalid(failedPath, maxFailedIndexes, "must be less than or equal to completions"));
+  if (parallelism > maxIndexedPods)
+    errors.push(invalid(path.child("parallelism"), parallelism, `must be less than or equal to ${maxIndexedPods} when completion mode is Indexed`));
+  if (completions !== undefined && maxFailedIndexes !== undefined && maxFailedIndexes > completions)
+    errors.push(invalid(failedPath, maxFailedIndexes, "must be less than or equal to completions"));
   if ((maxFailedIndexes ?? 0) > maxIndexedPods) errors.push(invalid(failedPath, maxFailedIndexes, `must be less than or equal to ${maxIndexedPods}`));
   if ((completions ?? 0) <= maxIndexedPods || backoffLimitPerIndex === undefined) return errors;
   const vast = `must be less than or equal to ${maxPodsOfVastJob} when completions are above ${maxIndexedPods} and used with backoff limit per index`;
@@ -67,7 +71,9 @@ function validateIndexed({ completions, parallelism = 0, maxFailedIndexes, backo
 }
 
 function validateNotIndexed(spec: JobSpec, path: FieldPath): FieldError[] {
-  return (["backoffLimitPerIndex", "maxFailedIndexes"] as const).filter((name) => spec[name] !== undefined).map((name) => invalid(path.child(name), spec[name], "requires indexed completion mode"));
+  return (["backoffLimitPerIndex", "maxFailedIndexes"] as const)
+    .filter((name) => spec[name] !== undefined)
+    .map((name) => invalid(path.child(name), spec[name], "requires indexed completion mode"));
 }
 
 function validateReplacementPolicy({ podReplacementPolicy: policy, podFailurePolicy }: JobSpec, path: FieldPath): FieldError[] {

@@ -42,7 +42,8 @@ export function validateGeneratedSelector(job: Job): FieldError[] {
     return labels[name] === value ? [] : [invalid(at, sortedLabels(labels), `must be '${value}'`)];
   });
   const parsed = parseSelector(selector);
-  if (parsed !== undefined && !matchesLabels(parsed, ownLabels(job))) errors.push(invalid(path.child("selector"), selectorForm(selector), "`selector` not auto-generated"));
+  if (parsed !== undefined && !matchesLabels(parsed, ownLabels(job)))
+    errors.push(invalid(path.child("selector"), selectorForm(selector), "`selector` not auto-generated"));
   return errors;
 }
 

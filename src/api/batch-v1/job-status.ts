@@ -62,16 +62,25 @@ function validateCompletion(status: JobStatus, before: JobStatus): FieldError[] 
   const timePath = path.child("completionTime");
   const conflict = (text: string) => errors.push(invalidWithoutValue(conditionsPath, text));
   if ((isCompletionMoved || hasMoved(status, before, "Failed")) && isComplete && isFailed) conflict("cannot set Complete=True and Failed=true conditions");
-  if ((isCompletionMoved || hasMoved(status, before, "FailureTarget")) && isComplete && isTrue(status, "FailureTarget")) conflict("cannot set Complete=True and FailureTarget=true conditions");
+  if ((isCompletionMoved || hasMoved(status, before, "FailureTarget")) && isComplete && isTrue(status, "FailureTarget"))
+    conflict("cannot set Complete=True and FailureTarget=true conditions");
   const { completionTime, startTime } = status;
   const isTimeChecked = isCompletionMoved || hasChanged(status, before, "completionTime");
-  if (isTimeChecked && completionTime !== undefined && !isComplete) errors.push(invalid(timePath, completionTime, "cannot set completionTime when there is no Complete=True condition"));
+  if (isTimeChecked && completionTime !== undefined && !isComplete)
+    errors.push(invalid(timePath, completionTime, "cannot set completionTime when there is no Complete=True condition"));
   if (isTimeChecked && completionTime === undefined && isComplete) errors.push(required(timePath, "completionTime is required for Complete jobs"));
-  if (hasChanged(status, before, "startTime", "completionTime") && startTime !== undefined && completionTime !== undefined && Date.parse(completionTime) < Date.parse(startTime)) {
+  if (
+    hasChanged(status, before, "startTime", "completionTime") &&
+    startTime !== undefined &&
+    completionTime !== undefined &&
+    Date.parse(completionTime) < Date.parse(startTime)
+  ) {
     errors.push(invalid(timePath, completionTime, "completionTime cannot be set before startTime"));
   }
-  if (hasMoved(status, before, "Failed") && isFailed && !isTrue(status, "FailureTarget")) conflict("cannot set Failed=True condition without the FailureTarget=true condition");
-  if (isCompletionMoved && isComplete && !isTrue(status, "SuccessCriteriaMet")) conflict("cannot set Complete=True condition without the SuccessCriteriaMet=true condition");
+  if (hasMoved(status, before, "Failed") && isFailed && !isTrue(status, "FailureTarget"))
+    conflict("cannot set Failed=True condition without the FailureTarget=true condition");
+  if (isCompletionMoved && isComplete && !isTrue(status, "SuccessCriteriaMet"))
+    conflict("cannot set Complete=True condition without the SuccessCriteriaMet=true condition");
   return errors;
 }
 
@@ -82,10 +91,17 @@ function validateFinished(spec: JobSpec, status: JobStatus, before: JobStatus): 
   const { active = 0, startTime, uncountedTerminatedPods: uncounted } = status;
   const isSuspendedEmpty = spec.suspend === true && spec.completions === 0;
   if ((isNew || hasChanged(status, before, "active")) && active > 0) errors.push(invalid(path.child("active"), active, "active>0 is invalid for finished job"));
-  if ((isNew || hasChanged(status, before, "startTime")) && startTime === undefined && !isSuspendedEmpty) errors.push(required(path.child("startTime"), "startTime is required for finished job"));
+  if ((isNew || hasChanged(status, before, "startTime")) && startTime === undefined && !isSuspendedEmpty)
+    errors.push(required(path.child("startTime"), "startTime is required for finished job"));
   const isUncounted = (uncounted?.failed ?? []).length + (uncounted?.succeeded ?? []).length > 0;
   if ((isNew || hasChanged(status, before, "uncountedTerminatedPods")) && isUncounted) {
-    errors.push(invalid(path.child("uncountedTerminatedPods"), internalForm("api.batch.v1.UncountedTerminatedPods", uncounted), "uncountedTerminatedPods needs to be empty for finished job"));
+    errors.push(
+      invalid(
+        path.child("uncountedTerminatedPods"),
+        internalForm("api.batch.v1.UncountedTerminatedPods", uncounted),
+        "uncountedTerminatedPods needs to be empty for finished job",
+      ),
+    );
   }
   return errors;
 }
@@ -122,14 +138,18 @@ function validatePodCounts(status: JobStatus, before: JobStatus): FieldError[] {
   const errors: FieldError[] = [];
   const { terminating = 0, ready, active = 0 } = status;
   const isTerminatingChecked = isFinished(status) !== isFinished(before) || hasChanged(status, before, "terminating");
-  if (isTerminatingChecked && isFinished(status) && terminating > 0) errors.push(invalid(path.child("terminating"), terminating, "terminating>0 is invalid for finished job"));
-  if (hasChanged(status, before, "ready", "active") && ready !== undefined && ready > active) errors.push(invalid(path.child("ready"), ready, "cannot set more ready pods than active"));
+  if (isTerminatingChecked && isFinished(status) && terminating > 0)
+    errors.push(invalid(path.child("terminating"), terminating, "terminating>0 is invalid for finished job"));
+  if (hasChanged(status, before, "ready", "active") && ready !== undefined && ready > active)
+    errors.push(invalid(path.child("ready"), ready, "cannot set more ready pods than active"));
   return errors;
 }
 
 function validateSuccessCriteria(status: JobStatus): FieldError[] {
   if (!isTrue(status, "SuccessCriteriaMet")) return [];
-  return ["Failed", "FailureTarget"].filter((type) => isTrue(status, type)).map((type) => invalidWithoutValue(conditionsPath, `cannot set SuccessCriteriaMet=True and ${type}=true conditions`));
+  return ["Failed", "FailureTarget"]
+    .filter((type) => isTrue(status, type))
+    .map((type) => invalidWithoutValue(conditionsPath, `cannot set SuccessCriteriaMet=True and ${type}=true conditions`));
 }
 
 function validateTransition(spec: JobSpec, status: JobStatus, { status: before = {}, spec: oldSpec }: Job): FieldError[] {
@@ -140,11 +160,13 @@ function validateTransition(spec: JobSpec, status: JobStatus, { status: before =
   if (failed < (before.failed ?? 0)) errors.push(invalid(path.child("failed"), failed, "cannot decrease the failed counter"));
   const isScalable = spec.completionMode === "Indexed" && spec.completions === spec.parallelism;
   if (!isScalable && succeeded < (before.succeeded ?? 0)) errors.push(invalid(path.child("succeeded"), succeeded, "cannot decrease the succeeded counter"));
-  if (before.completionTime !== undefined && completionTime !== before.completionTime) errors.push(invalid(path.child("completionTime"), completionTime, "field is immutable"));
+  if (before.completionTime !== undefined && completionTime !== before.completionTime)
+    errors.push(invalid(path.child("completionTime"), completionTime, "field is immutable"));
   if (before.startTime !== undefined && startTime !== before.startTime && oldSpec?.suspend !== true) {
     if (startTime === undefined) errors.push(required(path.child("startTime"), "startTime cannot be removed for unsuspended job"));
     else errors.push(invalid(path.child("startTime"), startTime, "field is immutable for unsuspended job once set"));
   }
-  if (isTrue(before, "SuccessCriteriaMet") && !isTrue(status, "SuccessCriteriaMet")) errors.push(invalidWithoutValue(conditionsPath, "cannot disable the SuccessCriteriaMet=True condition"));
+  if (isTrue(before, "SuccessCriteriaMet") && !isTrue(status, "SuccessCriteriaMet"))
+    errors.push(invalidWithoutValue(conditionsPath, "cannot disable the SuccessCriteriaMet=True condition"));
   return errors;
 }

@@ -43,7 +43,9 @@ function validateTemplateChange({ spec }: Job, old: Job, path: FieldPath): Field
   }
   const type = "api.core.v1.PodSpec";
   const allowed = withNewDirectives(before.spec ?? {}, template.spec ?? {});
-  return isSemanticallyEqual(type, template.spec ?? {}, allowed) ? [] : [invalid(path.child("spec"), internalForm(type, template.spec ?? {}), "field is immutable")];
+  return isSemanticallyEqual(type, template.spec ?? {}, allowed)
+    ? []
+    : [invalid(path.child("spec"), internalForm(type, template.spec ?? {}), "field is immutable")];
 }
 
 /** A suspended Job that has not started yet, or whose controller has stopped its pods. */

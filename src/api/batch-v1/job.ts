@@ -48,7 +48,8 @@ export const jobs = defineKind<Job>({
   delete: {
     answer: "object",
     defaultPropagation: "orphan",
-    propagationWarning: "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
+    propagationWarning:
+      "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
   },
   selectableFields: ({ status = {} }) => ({ "status.successful": String(status.succeeded ?? 0) }),
 });
@@ -96,7 +97,9 @@ function validateSpec(spec: JobSpec, context: RuleContext): FieldError[] {
 function validateIndexedName({ metadata: { name = "" }, spec }: Job): FieldError[] {
   if (spec?.completionMode !== "Indexed" || (spec.completions ?? 0) <= 0) return [];
   const lastPod = `${name}-${spec.completions! - 1}`;
-  return isDns1123Label(lastPod).length === 0 ? [] : [invalid(FieldPath.root("metadata", "name"), name, `will not able to create pod with invalid DNS label: ${lastPod}`)];
+  return isDns1123Label(lastPod).length === 0
+    ? []
+    : [invalid(FieldPath.root("metadata", "name"), name, `will not able to create pod with invalid DNS label: ${lastPod}`)];
 }
 
 function specOf(job: Job): JobSpec {

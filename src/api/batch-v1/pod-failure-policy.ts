@@ -3,7 +3,13 @@ import { duplicate, invalid, invalidWithoutValue, notSupported, required, tooMan
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import type { FieldPath } from "../../apimachinery/field-path.ts";
 import { validateLabelName } from "../meta/labels.ts";
-import type { JobSpec, PodFailurePolicy, PodFailurePolicyOnExitCodesRequirement, PodFailurePolicyOnPodConditionsPattern, PodFailurePolicyRule } from "./types.ts";
+import type {
+  JobSpec,
+  PodFailurePolicy,
+  PodFailurePolicyOnExitCodesRequirement,
+  PodFailurePolicyOnPodConditionsPattern,
+  PodFailurePolicyRule,
+} from "./types.ts";
 
 const maxRules = 20;
 const maxExitCodes = 255;
@@ -15,20 +21,35 @@ export function validateFailurePolicy(spec: JobSpec, { rules = [] }: PodFailureP
   const at = path.child("rules");
   const { containers = [], initContainers = [] } = spec.template.spec ?? {};
   const names = new Set([...containers, ...initContainers].map(({ name }) => name));
-  return [...(rules.length > maxRules ? [tooMany(at, rules.length, maxRules)] : []), ...rules.flatMap((rule, index) => validateRule(rule, spec, names, at.index(index)))];
+  return [
+    ...(rules.length > maxRules ? [tooMany(at, rules.length, maxRules)] : []),
+    ...rules.flatMap((rule, index) => validateRule(rule, spec, names, at.index(index))),
+  ];
 }
 
-function validateRule({ action = "", onExitCodes, onPodConditions = [] }: PodFailurePolicyRule, spec: JobSpec, containerNames: ReadonlySet<string>, path: FieldPath): FieldError[] {
+function validateRule(
+  { action = "", onExitCodes, onPodConditions = [] }: PodFailurePolicyRule,
+  spec: JobSpec,
+  containerNames: ReadonlySet<string>,
+  path: FieldPath,
+): FieldError[] {
   const errors = validateWord(action, actions, path.child("action"));
-  if (action === "FailIndex" && spec.backoffLimitPerIndex === undefined) errors.push(invalid(path.child("action"), action, "requires the backoffLimitPerIndex to be set"));
+  if (action === "FailIndex" && spec.backoffLimitPerIndex === undefined)
+    errors.push(invalid(path.child("action"), action, "requires the backoffLimitPerIndex to be set"));
   if (onExitCodes !== undefined) errors.push(...validateExitCodes(onExitCodes, containerNames, path.child("onExitCodes")));
   errors.push(...onPodConditions.flatMap((pattern, index) => validateCondition(pattern, path.child("onPodConditions").index(index))));
-  if (onExitCodes !== undefined && onPodConditions.length > 0) errors.push(invalidWithoutValue(path, "specifying both OnExitCodes and OnPodConditions is not supported"));
-  if (onExitCodes === undefined && onPodConditions.length === 0) errors.push(invalidWithoutValue(path, "specifying one of OnExitCodes and OnPodConditions is required"));
+  if (onExitCodes !== undefined && onPodConditions.length > 0)
+    errors.push(invalidWithoutValue(path, "specifying both OnExitCodes and OnPodConditions is not supported"));
+  if (onExitCodes === undefined && onPodConditions.length === 0)
+    errors.push(invalidWithoutValue(path, "specifying one of OnExitCodes and OnPodConditions is required"));
   return errors;
 }
 
-function validateExitCodes({ operator = "", containerName, values }: PodFailurePolicyOnExitCodesRequirement, containerNames: ReadonlySet<string>, path: FieldPath): FieldError[] {
+function validateExitCodes(
+  { operator = "", containerName, values }: PodFailurePolicyOnExitCodesRequirement,
+  containerNames: ReadonlySet<string>,
+  path: FieldPath,
+): FieldError[] {
   const errors = validateWord(operator, operators, path.child("operator"));
   if (containerName !== undefined && !containerNames.has(containerName)) {
     errors.push(invalid(path.child("containerName"), containerName, "must be one of the container or initContainer names in the pod template"));

@@ -86,7 +86,10 @@ function parseWord(word: string): Schedule {
 }
 
 function parseField(text: string, field: Field): { readonly values: ReadonlySet<number>; readonly isStar: boolean } {
-  const ranges = text.split(",").filter((range) => range !== "").map((range) => parseRange(range, field));
+  const ranges = text
+    .split(",")
+    .filter((range) => range !== "")
+    .map((range) => parseRange(range, field));
   const values = ranges.flatMap(({ start, end, step }) => Array.from({ length: Math.floor((end - start) / step) + 1 }, (_, index) => start + index * step));
   return { values: new Set(values), isStar: ranges.some(({ isStar }) => isStar) };
 }
@@ -124,7 +127,8 @@ function parseValue(text: string, field: Field): number {
 function parseNumber(text: string): number {
   if (!/^[+-]?\d+$/.test(text)) throw new ScheduleFault(`failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`);
   const value = Number(text);
-  if (Math.abs(value) >= 2 ** 63) throw new ScheduleFault(`failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: value out of range`);
+  if (Math.abs(value) >= 2 ** 63)
+    throw new ScheduleFault(`failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: value out of range`);
   if (value < 0) throw new ScheduleFault(`negative number (${value}) not allowed: ${text}`);
   return value;
 }

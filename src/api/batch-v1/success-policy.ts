@@ -13,12 +13,16 @@ const maxIndexesBytes = 64 * 1024;
 export function validateSuccessPolicy({ rules = [] }: SuccessPolicy, completions: number, path: FieldPath): FieldError[] {
   const at = path.child("rules");
   if (rules.length === 0) return [required(at, "at least one rules must be specified when the successPolicy is specified")];
-  return [...(rules.length > maxRules ? [tooMany(at, rules.length, maxRules)] : []), ...rules.flatMap((rule, index) => validateRule(rule, completions, at.index(index)))];
+  return [
+    ...(rules.length > maxRules ? [tooMany(at, rules.length, maxRules)] : []),
+    ...rules.flatMap((rule, index) => validateRule(rule, completions, at.index(index))),
+  ];
 }
 
 function validateRule({ succeededCount, succeededIndexes }: SuccessPolicyRule, completions: number, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
-  if (succeededCount === undefined && succeededIndexes === undefined) errors.push(required(path, "at least one of succeededCount or succeededIndexes must be specified"));
+  if (succeededCount === undefined && succeededIndexes === undefined)
+    errors.push(required(path, "at least one of succeededCount or succeededIndexes must be specified"));
   let indexes = 0;
   if (succeededIndexes !== undefined) {
     const at = path.child("succeededIndexes");
@@ -30,7 +34,8 @@ function validateRule({ succeededCount, succeededIndexes }: SuccessPolicyRule, c
   if (succeededCount === undefined) return errors;
   const at = path.child("succeededCount");
   errors.push(...validateCount(succeededCount, at));
-  if (succeededIndexes === undefined && succeededCount > completions) errors.push(invalid(at, succeededCount, `must be less than or equal to ${completions} (the number of specified completions)`));
+  if (succeededIndexes === undefined && succeededCount > completions)
+    errors.push(invalid(at, succeededCount, `must be less than or equal to ${completions} (the number of specified completions)`));
   if (succeededIndexes !== undefined && succeededCount > indexes) {
     errors.push(invalid(at, succeededCount, `must be less than or equal to ${indexes} (the number of indexes in the specified succeededIndexes field)`));
   }

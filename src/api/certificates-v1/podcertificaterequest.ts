@@ -1,6 +1,6 @@
 import { deepEqual } from "../../apimachinery/json.ts";
 import type { FieldError } from "../../apimachinery/field-error.ts";
-import { invalid, invalidEach, notSupported, tooLong } from "../../apimachinery/field-error.ts";
+import { invalid, invalidEach, invalidWithoutValue, notSupported, tooLong } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { byteLength, isDns1123Subdomain, isQualifiedName, subdomainName } from "../../apimachinery/names.ts";
 import { validateConditions } from "../meta/conditions.ts";
@@ -69,8 +69,8 @@ function validateSpec(spec: Partial<PodCertificateRequestSpec>): FieldError[] {
     ...validateUid(spec.nodeUID, path.child("nodeUID")),
   ];
   if (seconds < minExpirationSeconds || seconds > longest) errors.push(invalid(path.child("maxExpirationSeconds"), seconds, `must be in the range [${minExpirationSeconds}, ${longest}]`));
-  if (!spec.stubPKCS10Request) errors.push(withoutValue(path, "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set"));
-  else if (parseCertificationRequest(Buffer.from(spec.stubPKCS10Request, "base64")) === undefined) errors.push(withoutValue(path.child("stubPKCS10Request"), "must be a valid PKCS#10 CSR"));
+  if (!spec.stubPKCS10Request) errors.push(invalidWithoutValue(path, "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set"));
+  else if (parseCertificationRequest(Buffer.from(spec.stubPKCS10Request, "base64")) === undefined) errors.push(invalidWithoutValue(path.child("stubPKCS10Request"), "must be a valid PKCS#10 CSR"));
   const annotations = Object.keys(unverifiedUserAnnotations).sort();
   return [...errors, ...annotations.flatMap((key) => invalidEach(path.child("unverifiedUserAnnotations"), key, isQualifiedName(key)))];
 }
@@ -90,7 +90,7 @@ function validateStatus(request: PodCertificateRequest, old: PodCertificateReque
   const conditions = request.status?.conditions ?? [];
   const isFinal = (candidate: PodCertificateRequest) => candidate.status?.conditions?.some(({ type }) => finalTypes.includes(type)) === true;
   if (deepEqual(request.status ?? {}, old.status ?? {})) return [];
-  if (!isFinal(request)) return [withoutValue(at, 'status is immutable unless transitioning to "Issued", "Denied", or "Failed"')];
+  if (!isFinal(request)) return [invalidWithoutValue(at, 'status is immutable unless transitioning to "Issued", "Denied", or "Failed"')];
   const errors = validateConditions(conditions, at.child("conditions"));
   let answers = 0;
   conditions.forEach(({ type, status }, index) => {
@@ -122,9 +122,4 @@ function validateName(name = "", at: FieldPath): FieldError[] {
 function validateUid(uid = "", at: FieldPath): FieldError[] {
   if (uid === "") return [invalid(at, uid, "must not be empty")];
   return byteLength(uid) > maxUidBytes ? [tooLong(at, maxUidBytes)] : [];
-}
-
-/** A fault whose value is too long to be shown. */
-function withoutValue(at: FieldPath, detail: string): FieldError {
-  return { reason: "FieldValueInvalid", field: at.toString(), message: `Invalid value: ${detail}` };
 }

@@ -12,7 +12,7 @@ const legalGroups = /^\(\?(?:[imsU]*(?:-[imsU]+)?:|[imsU]*(?:-[imsU]+)?\)|P?<[A-
 function scan(expression: string): string | undefined {
   let open = 0;
   let canRepeat = false;
-  for (let at = 0; at < expression.length; ) {
+  for (let at = 0; at < expression.length;) {
     const rest = expression.slice(at);
     if (rest[0] === "\\") {
       const escape = legalEscapes.exec(rest)?.[0];
@@ -55,7 +55,10 @@ const maxRepetitions = 1000;
 
 function repetitionFault(repetition: string, canRepeat: boolean, rest: string): string | undefined {
   if (!canRepeat) return `missing argument to repetition operator: \`${repetition}\``;
-  const [low, high] = repetition.slice(1, -1).split(",").map((count) => (count === "" ? undefined : Number(count)));
+  const [low, high] = repetition
+    .slice(1, -1)
+    .split(",")
+    .map((count) => (count === "" ? undefined : Number(count)));
   const isCounted = rest.startsWith("{");
   const isIllegal = isCounted && ((low ?? 0) > maxRepetitions || (high ?? 0) > maxRepetitions || (high !== undefined && high < (low ?? 0)));
   return isIllegal ? `invalid repeat count: \`${repetition}\`` : undefined;

@@ -1,10 +1,11 @@
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import { invalid, notSupported } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
-import { pathSegmentName, regexText } from "../../apimachinery/names.ts";
+import { pathSegmentName } from "../../apimachinery/names.ts";
 import { validateConditions } from "../meta/conditions.ts";
 import { internalForm } from "../meta/internal-form.ts";
 import { hasInvalidLabelValue, validateLabelSelector } from "../meta/labels.ts";
+import { validateAtMostWhole, validateNumberOrPercent } from "../meta/number-or-percent.ts";
 import { defineKind } from "../strategy.ts";
 import { restoreMembers } from "../update-rules.ts";
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from "./types.ts";
@@ -41,20 +42,13 @@ function validateBudget({ spec = {} }: PodDisruptionBudget, allowsInvalidValues:
   if (minAvailable !== undefined && maxUnavailable !== undefined) {
     errors.push(invalid(path, internalForm("api.policy.v1.PodDisruptionBudgetSpec", spec), "minAvailable and maxUnavailable cannot be both set"));
   }
-  if (minAvailable !== undefined) errors.push(...validateNumberOrPercent(minAvailable, path.child("minAvailable")));
-  if (maxUnavailable !== undefined) errors.push(...validateNumberOrPercent(maxUnavailable, path.child("maxUnavailable")));
+  if (minAvailable !== undefined) errors.push(...validateNumberOrPercent(minAvailable, path.child("minAvailable")), ...validateAtMostWhole(minAvailable, path.child("minAvailable")));
+  if (maxUnavailable !== undefined) errors.push(...validateNumberOrPercent(maxUnavailable, path.child("maxUnavailable")), ...validateAtMostWhole(maxUnavailable, path.child("maxUnavailable")));
   errors.push(...validateLabelSelector(selector, path.child("selector"), allowsInvalidValues));
   if (unhealthyPodEvictionPolicy !== undefined && !evictionPolicies.includes(unhealthyPodEvictionPolicy)) {
     errors.push(notSupported(path.child("unhealthyPodEvictionPolicy"), unhealthyPodEvictionPolicy, evictionPolicies));
   }
   return errors;
-}
-
-/** A number from 0 on, or a percentage up to 100. */
-function validateNumberOrPercent(value: number | string, path: FieldPath): FieldError[] {
-  if (typeof value === "number") return value < 0 ? [invalid(path, value, "must be greater than or equal to 0")] : [];
-  if (!/^[0-9]+%$/.test(value)) return [invalid(path, value, regexText("a valid percent string must be a numeric string followed by an ending '%'", "[0-9]+%", "1%", "93%"))];
-  return Number(value.slice(0, -1)) > 100 ? [invalid(path, value, "must not be greater than 100%")] : [];
 }
 
 function validateStatus(status: PodDisruptionBudgetStatus): FieldError[] {

@@ -17,9 +17,11 @@ export function validateCapacity({ value = "0", requestPolicy }: DeviceCapacity,
 
 function validatePolicy({ default: usual, validValues = [], validRange }: CapacityRequestPolicy, max: QuantityLike, path: FieldPath): FieldError[] {
   const hasChoice = validValues.length > 0 || validRange !== undefined;
-  if (validValues.length > 0 && validRange !== undefined) return [forbidden(path, 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time')];
+  if (validValues.length > 0 && validRange !== undefined)
+    return [forbidden(path, 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time')];
   if (usual === undefined) return hasChoice ? [required(path.child("default"), "required when `validValues` or `validRange` is specified")] : [];
-  const errors = compareQuantities(usual, max) > 0 ? [invalid(path.child("default"), quantityText(usual), `default is more than capacity value: ${quantityText(max)}`)] : [];
+  const errors =
+    compareQuantities(usual, max) > 0 ? [invalid(path.child("default"), quantityText(usual), `default is more than capacity value: ${quantityText(max)}`)] : [];
   if (validValues.length > 0) errors.push(...validateValues(usual, validValues, max, path.child("validValues")));
   if (validRange !== undefined) errors.push(...validateRange(usual, validRange, max, path.child("validRange")));
   return errors;
@@ -28,7 +30,8 @@ function validatePolicy({ default: usual, validValues = [], validRange }: Capaci
 function validateValues(usual: QuantityLike, values: readonly (number | string)[], max: QuantityLike, path: FieldPath): FieldError[] {
   const errors = values.length > maxValidValues ? [tooMany(path, values.length, maxValidValues)] : [];
   values.forEach((value, index) => {
-    if (compareQuantities(value, max) > 0) errors.push(invalid(path.index(index), quantityText(value), `option is larger than capacity value: ${quantityText(max)}`));
+    if (compareQuantities(value, max) > 0)
+      errors.push(invalid(path.index(index), quantityText(value), `option is larger than capacity value: ${quantityText(max)}`));
     if (values.slice(0, index).some((other) => compareQuantities(other, value) === 0)) errors.push(duplicate(path.index(index), quantityText(value)));
   });
   const isListed = values.some((value) => compareQuantities(value, usual) === 0);
@@ -47,8 +50,12 @@ function validateRange(usual: QuantityLike, { min, max, step }: CapacityRequestP
     if (compareQuantities(usual, max) > 0) errors.push(invalid(path.child("default"), text(usual), `default is more than max: ${text(max)}`));
   }
   if (step !== undefined) {
-    for (const [name, value] of [["default", usual], ["max", max]] as const) {
-      if (value !== undefined && !isStep(value, min, step)) errors.push(invalid(path.child("step"), text(step), `${name} is not a multiple of the step from min`));
+    for (const [name, value] of [
+      ["default", usual],
+      ["max", max],
+    ] as const) {
+      if (value !== undefined && !isStep(value, min, step))
+        errors.push(invalid(path.child("step"), text(step), `${name} is not a multiple of the step from min`));
     }
   }
   return errors;

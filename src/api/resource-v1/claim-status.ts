@@ -10,7 +10,15 @@ import { isSemanticallyEqual } from "../meta/internal-form.ts";
 import { validateConfiguration, validateParameters } from "./configuration.ts";
 import { requestNames, validateReferences, validateRequestReference } from "./device-claim.ts";
 import { validateDriverReference, validateItems, validateLabelText, validatePoolReference, validateUnique } from "./device-names.ts";
-import type { AllocatedDeviceStatus, AllocationResult, DeviceAllocationConfiguration, DeviceRequestAllocationResult, NetworkDeviceData, ResourceClaim, ResourceClaimConsumerReference } from "./types.ts";
+import type {
+  AllocatedDeviceStatus,
+  AllocationResult,
+  DeviceAllocationConfiguration,
+  DeviceRequestAllocationResult,
+  NetworkDeviceData,
+  ResourceClaim,
+  ResourceClaimConsumerReference,
+} from "./types.ts";
 
 const path = FieldPath.root("status");
 const maxConsumers = 256;
@@ -60,7 +68,12 @@ function validateAllocation({ devices = {}, nodeSelector }: AllocationResult, na
   const devicesPath = at.child("devices");
   return [
     ...validateItems(devices.results, maxResults, (result, itemPath) => validateResult(result, names, itemPath), devicesPath.child("results")),
-    ...validateItems(devices.config, maxConfigurations, (configuration, itemPath) => validateAllocatedConfiguration(configuration, names, itemPath), devicesPath.child("config")),
+    ...validateItems(
+      devices.config,
+      maxConfigurations,
+      (configuration, itemPath) => validateAllocatedConfiguration(configuration, names, itemPath),
+      devicesPath.child("config"),
+    ),
     ...(nodeSelector === undefined ? [] : validateNodeSelector(nodeSelector, at.child("nodeSelector"))),
   ];
 }
@@ -70,7 +83,10 @@ function validateResult({ request = "", device = "" }: DeviceRequestAllocationRe
 }
 
 function validateResultNames({ devices }: AllocationResult, at: FieldPath): FieldError[] {
-  return (devices?.results ?? []).flatMap(({ driver = "", pool = "" }, index) => [...validateDriverReference(driver, at.index(index).child("driver")), ...validatePoolReference(pool, at.index(index).child("pool"))]);
+  return (devices?.results ?? []).flatMap(({ driver = "", pool = "" }, index) => [
+    ...validateDriverReference(driver, at.index(index).child("driver")),
+    ...validatePoolReference(pool, at.index(index).child("pool")),
+  ]);
 }
 
 const sources = ["FromClaim", "FromClass"];
@@ -113,6 +129,7 @@ function validateNetwork({ interfaceName = "", hardwareAddress = "", ips = [] }:
   const errors: FieldError[] = [];
   if (byteLength(interfaceName) > 256) errors.push(tooLong(at.child("interfaceName"), 256));
   if (byteLength(hardwareAddress) > 128) errors.push(tooLong(at.child("hardwareAddress"), 128));
-  const rule = (address: string, itemPath: FieldPath) => (parseCidr(address, false) === undefined ? [invalid(itemPath, address, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)")] : []);
+  const rule = (address: string, itemPath: FieldPath) =>
+    parseCidr(address, false) === undefined ? [invalid(itemPath, address, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)")] : [];
   return [...errors, ...validateItems(ips, maxAddresses, rule, at.child("ips")), ...validateUnique(ips, (address) => address, at.child("ips"))];
 }

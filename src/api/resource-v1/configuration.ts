@@ -21,7 +21,10 @@ export function validateSelector({ cel }: DeviceSelector, context: RuleContext, 
 
 export function validateConfiguration({ opaque }: DeviceClassConfiguration, path: FieldPath): FieldError[] {
   if (opaque === undefined) return [required(path.child("opaque"))];
-  return [...validateDriverReference(opaque.driver ?? "", path.child("opaque", "driver")), ...validateParameters(opaque.parameters, path.child("opaque", "parameters"))];
+  return [
+    ...validateDriverReference(opaque.driver ?? "", path.child("opaque", "driver")),
+    ...validateParameters(opaque.parameters, path.child("opaque", "parameters")),
+  ];
 }
 
 /** Parameters that only their driver understands. */

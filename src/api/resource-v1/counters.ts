@@ -8,11 +8,17 @@ import type { Counter, CounterSet, DeviceCounterConsumption } from "./types.ts";
 const maxCounters = 32;
 
 export function validateCounterSet({ name = "", counters }: CounterSet, path: FieldPath): FieldError[] {
-  return [...(name === "" ? [required(path.child("name"))] : validateLabelText(name, path.child("name"))), ...validateCounters(counters, path.child("counters"))];
+  return [
+    ...(name === "" ? [required(path.child("name"))] : validateLabelText(name, path.child("name"))),
+    ...validateCounters(counters, path.child("counters")),
+  ];
 }
 
 export function validateConsumption({ counterSet = "", counters }: DeviceCounterConsumption, path: FieldPath): FieldError[] {
-  return [...(counterSet === "" ? [required(path.child("counterSet"))] : validateLabelText(counterSet, path.child("counterSet"))), ...validateCounters(counters, path.child("counters"))];
+  return [
+    ...(counterSet === "" ? [required(path.child("counterSet"))] : validateLabelText(counterSet, path.child("counterSet"))),
+    ...validateCounters(counters, path.child("counters")),
+  ];
 }
 
 function validateCounters(counters: Readonly<Record<string, Counter>> | undefined, path: FieldPath): FieldError[] {

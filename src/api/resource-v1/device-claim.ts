@@ -29,7 +29,8 @@ export function defaultClaim({ requests = [] }: DeviceClaim): void {
 /** Drops what is behind feature gates. */
 export function prepareClaim({ requests = [] }: DeviceClaim, context: RuleContext): void {
   if (context.isEnabled("DRADerivedAttributes")) return;
-  for (const { exactly, firstAvailable = [] } of requests) for (const request of [exactly, ...firstAvailable]) if (request !== undefined) delete request.derivedAttributes;
+  for (const { exactly, firstAvailable = [] } of requests)
+    for (const request of [exactly, ...firstAvailable]) if (request !== undefined) delete request.derivedAttributes;
 }
 
 export function validateClaim(claim: DeviceClaim, context: RuleContext, path: FieldPath): FieldError[] {
@@ -41,7 +42,9 @@ export function validateClaim(claim: DeviceClaim, context: RuleContext, path: Fi
     ...validateItems(config, maxConfigurations, (configuration, at) => validateClaimConfiguration(configuration, names, at), path.child("config")),
     // Rules of the declarative kind come after all others.
     ...validateUnique(requests, ({ name }) => name ?? "", path.child("requests")),
-    ...requests.flatMap(({ firstAvailable }, index) => validateUnique(firstAvailable, ({ name }) => name ?? "", path.child("requests").index(index).child("firstAvailable"))),
+    ...requests.flatMap(({ firstAvailable }, index) =>
+      validateUnique(firstAvailable, ({ name }) => name ?? "", path.child("requests").index(index).child("firstAvailable")),
+    ),
   ];
 }
 
@@ -59,12 +62,17 @@ export function validateAdminAccess({ requests = [] }: DeviceClaim, context: Rul
   const namespace = context.find("/namespaces", "", context.namespace);
   if (namespace?.metadata.labels?.["resource.kubernetes.io/admin-access"] === "true") return [];
   const text = "admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the containing namespace";
-  return requests.flatMap(({ exactly }, index) => (exactly?.adminAccess === true ? [forbidden(FieldPath.root("spec", "devices", "requests").index(index).child("adminAccess"), text)] : []));
+  return requests.flatMap(({ exactly }, index) =>
+    exactly?.adminAccess === true ? [forbidden(FieldPath.root("spec", "devices", "requests").index(index).child("adminAccess"), text)] : [],
+  );
 }
 
 function validateRequest({ name = "", exactly, firstAvailable = [] }: DeviceRequest, context: RuleContext, path: FieldPath): FieldError[] {
   const errors = validateLabelText(name, path.child("name"));
-  const alternative = (item: ExactDeviceRequest & { name?: string }, at: FieldPath) => [...validateLabelText(item.name ?? "", at.child("name")), ...validateExactly(item, context, at)];
+  const alternative = (item: ExactDeviceRequest & { name?: string }, at: FieldPath) => [
+    ...validateLabelText(item.name ?? "", at.child("name")),
+    ...validateExactly(item, context, at),
+  ];
   errors.push(...validateItems(firstAvailable, maxAlternatives, alternative, path.child("firstAvailable")));
   if (exactly !== undefined) errors.push(...validateExactly(exactly, context, path.child("exactly")));
   const text = "exactly one of `exactly` or `firstAvailable` is required";
@@ -73,14 +81,20 @@ function validateRequest({ name = "", exactly, firstAvailable = [] }: DeviceRequ
   return errors;
 }
 
-function validateExactly({ deviceClassName = "", selectors, allocationMode = "", count = 0, tolerations, capacity }: ExactDeviceRequest, context: RuleContext, path: FieldPath): FieldError[] {
+function validateExactly(
+  { deviceClassName = "", selectors, allocationMode = "", count = 0, tolerations, capacity }: ExactDeviceRequest,
+  context: RuleContext,
+  path: FieldPath,
+): FieldError[] {
   const at = path.child("deviceClassName");
   return [
     ...(deviceClassName === "" ? [required(at)] : invalidEach(at, deviceClassName, isDns1123Subdomain(deviceClassName))),
     ...validateItems(selectors, maxSelectors, (selector, selectorPath) => validateSelector(selector, context, selectorPath), path.child("selectors")),
     ...validateMode(allocationMode, count, path),
     ...validateItems(tolerations, maxTolerations, validateToleration, path.child("tolerations")),
-    ...Object.keys(capacity?.requests ?? {}).sort().flatMap((name) => validateQualifiedName(name, path.child("capacity", "requests").key(name))),
+    ...Object.keys(capacity?.requests ?? {})
+      .sort()
+      .flatMap((name) => validateQualifiedName(name, path.child("capacity", "requests").key(name))),
   ];
 }
 
@@ -118,5 +132,8 @@ function validateClaimConfiguration(configuration: DeviceClaimConfiguration, nam
 
 export function validateReferences(requests: readonly string[] | undefined, names: ReadonlySet<string>, path: FieldPath): FieldError[] {
   const at = path.child("requests");
-  return [...validateItems(requests, maxRequests, (name, itemPath) => validateRequestReference(name, names, itemPath), at), ...validateUnique(requests, (name) => name, at)];
+  return [
+    ...validateItems(requests, maxRequests, (name, itemPath) => validateRequestReference(name, names, itemPath), at),
+    ...validateUnique(requests, (name) => name, at),
+  ];
 }

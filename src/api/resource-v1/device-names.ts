@@ -62,7 +62,9 @@ export function validateQualifiedName(name: string, path: FieldPath): FieldError
 
 export function validateFullyQualifiedName(name: string, path: FieldPath): FieldError[] {
   const errors = validateQualifiedName(name, path);
-  return name === "" || name.includes("/") ? errors : [...errors, invalid(path, name, "a fully qualified name must be a domain and a name separated by a slash")];
+  return name === "" || name.includes("/")
+    ? errors
+    : [...errors, invalid(path, name, "a fully qualified name must be a domain and a name separated by a slash")];
 }
 
 function validateIdentifier(name: string, path: FieldPath): FieldError[] {
@@ -71,13 +73,23 @@ function validateIdentifier(name: string, path: FieldPath): FieldError[] {
 }
 
 /** At most `max` items, each by its rule. */
-export function validateItems<T>(items: readonly T[] | undefined, max: number, rule: (item: T, path: FieldPath) => FieldError[], path: FieldPath): FieldError[] {
+export function validateItems<T>(
+  items: readonly T[] | undefined,
+  max: number,
+  rule: (item: T, path: FieldPath) => FieldError[],
+  path: FieldPath,
+): FieldError[] {
   const list = items ?? [];
   return [...(list.length > max ? [tooMany(path, list.length, max)] : []), ...list.flatMap((item, index) => rule(item, path.index(index)))];
 }
 
 /** A fault for each item whose key an earlier one has; `shown` is what its text prints. */
-export function validateUnique<T>(items: readonly T[] | undefined, key: (item: T) => string, path: FieldPath, shown: (item: T) => unknown = (item) => item): FieldError[] {
+export function validateUnique<T>(
+  items: readonly T[] | undefined,
+  key: (item: T) => string,
+  path: FieldPath,
+  shown: (item: T) => unknown = (item) => item,
+): FieldError[] {
   const seen = new Set<string>();
   return (items ?? []).flatMap((item, index) => {
     const isRepeated = seen.has(key(item));

@@ -20,7 +20,9 @@ const maxValueBytes = 64;
 /** Drops what is behind feature gates. */
 export function prepareDevice(device: Device, context: RuleContext): void {
   if (!context.isEnabled("DRANodeAllocatableResources")) delete device.nodeAllocatableResources;
-  if (!context.isEnabled("DRAListTypeAttributes")) for (const attribute of Object.values(device.attributes ?? {})) for (const name of ["ints", "bools", "strings", "versions"] as const) delete attribute[name];
+  if (!context.isEnabled("DRAListTypeAttributes"))
+    for (const attribute of Object.values(device.attributes ?? {}))
+      for (const name of ["ints", "bools", "strings", "versions"] as const) delete attribute[name];
   if (!context.isEnabled("DRADeviceCompatibilityGroups")) for (const consumption of device.consumesCounters ?? []) delete consumption.compatibilityGroups;
 }
 
@@ -29,12 +31,29 @@ export function validateDevice(device: Device, isPlacedAlone: boolean, path: Fie
   const count = Object.keys(attributes).length + Object.keys(capacity).length;
   return [
     ...validateLabelText(device.name ?? "", path.child("name")),
-    ...(count > maxAttributesAndCapacities ? [invalid(path, count, `the total number of attributes and capacities must not exceed ${maxAttributesAndCapacities}`)] : []),
-    ...Object.keys(attributes).sort().flatMap((name) => [...validateQualifiedName(name, path.child("attributes")), ...validateAttribute(attributes[name]!, path.child("attributes").key(name))]),
-    ...Object.keys(capacity).sort().flatMap((name) => [...validateQualifiedName(name, path.child("capacity")), ...validateCapacity(capacity[name]!, device.allowMultipleAllocations === true, path.child("capacity").key(name))]),
+    ...(count > maxAttributesAndCapacities
+      ? [invalid(path, count, `the total number of attributes and capacities must not exceed ${maxAttributesAndCapacities}`)]
+      : []),
+    ...Object.keys(attributes)
+      .sort()
+      .flatMap((name) => [
+        ...validateQualifiedName(name, path.child("attributes")),
+        ...validateAttribute(attributes[name]!, path.child("attributes").key(name)),
+      ]),
+    ...Object.keys(capacity)
+      .sort()
+      .flatMap((name) => [
+        ...validateQualifiedName(name, path.child("capacity")),
+        ...validateCapacity(capacity[name]!, device.allowMultipleAllocations === true, path.child("capacity").key(name)),
+      ]),
     ...validateItems(device.taints, maxTaints, validateTaint, path.child("taints")),
     ...validateItems(device.consumesCounters, maxConsumptions, validateConsumption, path.child("consumesCounters")),
-    ...validateUnique(device.consumesCounters, ({ counterSet }) => counterSet ?? "", path.child("consumesCounters"), ({ counterSet }) => counterSet ?? ""),
+    ...validateUnique(
+      device.consumesCounters,
+      ({ counterSet }) => counterSet ?? "",
+      path.child("consumesCounters"),
+      ({ counterSet }) => counterSet ?? "",
+    ),
     ...validatePlace(device, isPlacedAlone, path),
     ...validateBinding(device, path),
   ];
@@ -43,14 +62,16 @@ export function validateDevice(device: Device, isPlacedAlone: boolean, path: Fie
 /** The fields in the order in which texts name them. */
 const valueFields = ["int", "bool", "string", "version", "ints", "bools", "strings", "versions"] as const;
 const valueNames = valueFields.map((name) => `\`${name}\``).join(", ");
-const semanticVersion = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-((0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$/;
+const semanticVersion =
+  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-((0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$/;
 
 function validateAttribute(attribute: DeviceAttribute, path: FieldPath): FieldError[] {
   const set = valueFields.filter((name) => attribute[name] !== undefined);
   const { string, version } = attribute;
   const errors: FieldError[] = [];
   if (string !== undefined && byteLength(string) > maxValueBytes) errors.push(tooLong(path.child("string"), maxValueBytes));
-  if (version !== undefined && !semanticVersion.test(version)) errors.push(invalid(path.child("version"), version, "must be a string compatible with semver.org spec 2.0.0"));
+  if (version !== undefined && !semanticVersion.test(version))
+    errors.push(invalid(path.child("version"), version, "must be a string compatible with semver.org spec 2.0.0"));
   if (version !== undefined && byteLength(version) > maxValueBytes) errors.push(tooLong(path.child("version"), maxValueBytes));
   if (set.length === 0) errors.push(invalid(path, "", `must specify one of: ${valueNames}`));
   if (set.length > 1) errors.push(invalid(path, `{${set.join(", ")}}`, `must specify exactly one of: ${valueNames}`));
@@ -58,13 +79,20 @@ function validateAttribute(attribute: DeviceAttribute, path: FieldPath): FieldEr
 }
 
 function validatePlace({ nodeName, nodeSelector, allNodes }: Device, isPlacedAlone: boolean, path: FieldPath): FieldError[] {
-  const ways = [nodeName !== undefined && "`nodeName`", nodeSelector !== undefined && "`nodeSelector`", allNodes !== undefined && "`allNodes`"].filter((way) => way !== false);
+  const ways = [nodeName !== undefined && "`nodeName`", nodeSelector !== undefined && "`nodeSelector`", allNodes !== undefined && "`allNodes`"].filter(
+    (way) => way !== false,
+  );
   if (!isPlacedAlone) {
     const text = "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec";
     return ways.length === 0 ? [] : [invalid(path, undefined, text)];
   }
   const errors: FieldError[] = [];
-  if (nodeName !== undefined) errors.push(...(nodeName === "" ? [invalid(path.child("nodeName"), nodeName, "must not be empty")] : invalidEach(path.child("nodeName"), nodeName, isDns1123Subdomain(nodeName))));
+  if (nodeName !== undefined)
+    errors.push(
+      ...(nodeName === ""
+        ? [invalid(path.child("nodeName"), nodeName, "must not be empty")]
+        : invalidEach(path.child("nodeName"), nodeName, isDns1123Subdomain(nodeName))),
+    );
   if (nodeSelector !== undefined) {
     const terms = nodeSelector.nodeSelectorTerms ?? [];
     errors.push(...validateNodeSelector(nodeSelector, path.child("nodeSelector")));

@@ -24,7 +24,8 @@ export const resourceClaims = defineKind<ResourceClaim>({
   },
   update: {
     prepare: (claim, old) => restoreMembers(claim, old, "status"),
-    validate: (claim, old) => (isSemanticallyEqual("api.resource.v1.ResourceClaimSpec", claim.spec ?? {}, old.spec ?? {}) ? [] : [invalid(specPath, undefined, "field is immutable")]),
+    validate: (claim, old) =>
+      isSemanticallyEqual("api.resource.v1.ResourceClaimSpec", claim.spec ?? {}, old.spec ?? {}) ? [] : [invalid(specPath, undefined, "field is immutable")],
     resetFields: ["status"],
   },
   status: {

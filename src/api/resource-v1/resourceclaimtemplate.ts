@@ -27,13 +27,26 @@ export const resourceClaimTemplates = defineKind<ResourceClaimTemplate>({
     ],
   },
   update: {
-    validate: ({ spec }, old) => (isSemanticallyEqual(specType, spec ?? {}, old.spec ?? {}) ? [] : [invalid(specPath, internalForm(specType, spec ?? {}), "field is immutable")]),
+    validate: ({ spec }, old) =>
+      isSemanticallyEqual(specType, spec ?? {}, old.spec ?? {}) ? [] : [invalid(specPath, internalForm(specType, spec ?? {}), "field is immutable")],
   },
   delete: { answer: "object" },
 });
 
 /** Claims get labels and annotations from their template; all else is the server's. */
-const serverFields: readonly (keyof ObjectMeta)[] = ["name", "generateName", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields"];
+const serverFields: readonly (keyof ObjectMeta)[] = [
+  "name",
+  "generateName",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "ownerReferences",
+  "finalizers",
+  "managedFields",
+];
 
 function validateTemplateMeta(metadata: ObjectMeta, path: FieldPath): FieldError[] {
   const isSet = (value: unknown) => value !== undefined && value !== null && value !== "" && value !== 0 && !(Array.isArray(value) && value.length === 0);

@@ -60,9 +60,19 @@ function validateSpec(spec: ResourceSliceSpec): FieldError[] {
     ...validatePlace(spec),
     ...onlyOne,
     ...validateItems(devices, isElaborate ? maxElaborateDevices : maxDevices, rule, specPath.child("devices")),
-    ...validateUnique(devices, ({ name }) => name ?? "", specPath.child("devices"), ({ name }) => name ?? ""),
+    ...validateUnique(
+      devices,
+      ({ name }) => name ?? "",
+      specPath.child("devices"),
+      ({ name }) => name ?? "",
+    ),
     ...validateItems(sharedCounters, maxCounterSets, validateCounterSet, specPath.child("sharedCounters")),
-    ...validateUnique(sharedCounters, ({ name }) => name ?? "", specPath.child("sharedCounters"), ({ name }) => name ?? ""),
+    ...validateUnique(
+      sharedCounters,
+      ({ name }) => name ?? "",
+      specPath.child("sharedCounters"),
+      ({ name }) => name ?? "",
+    ),
   ];
 }
 
@@ -90,7 +100,10 @@ function validatePlace({ nodeName, nodeSelector, allNodes, perDeviceNodeSelectio
     const terms = nodeSelector.nodeSelectorTerms ?? [];
     if (terms.length !== 1) errors.push(invalid(path.child("nodeSelectorTerms"), terms, "must have exactly one node selector term"));
   }
-  for (const [name, value] of [["allNodes", allNodes], ["perDeviceNodeSelection", perDeviceNodeSelection]] as const) {
+  for (const [name, value] of [
+    ["allNodes", allNodes],
+    ["perDeviceNodeSelection", perDeviceNodeSelection],
+  ] as const) {
     if (value === true) ways.push(`\`${name}\``);
     else if (value === false) errors.push(invalid(specPath.child(name), false, "must be either unset or set to true"));
   }

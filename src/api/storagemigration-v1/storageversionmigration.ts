@@ -23,7 +23,8 @@ export const storageVersionMigrations = defineKind<StorageVersionMigration>({
   },
   update: {
     prepare: (migration, old) => restoreMembers(migration, old, "status"),
-    validate: ({ spec }, old) => (isSemanticallyEqual(specType, spec ?? {}, old.spec ?? {}) ? [] : [invalid(specPath, internalForm(specType, spec ?? {}), "field is immutable")]),
+    validate: ({ spec }, old) =>
+      isSemanticallyEqual(specType, spec ?? {}, old.spec ?? {}) ? [] : [invalid(specPath, internalForm(specType, spec ?? {}), "field is immutable")],
     allowsUnconditional: false,
     resetFields: ["status"],
   },
@@ -41,7 +42,9 @@ function validateMigration({ spec }: StorageVersionMigration): FieldError[] {
   const path = specPath.child("resource");
   const { resource = "", group = "" } = spec?.resource ?? {};
   return [
-    ...(resource === "" ? [required(path.child("resource"), "resource is required to be set")] : invalidEach(path.child("resource"), resource, isDns1035Label(resource))),
+    ...(resource === ""
+      ? [required(path.child("resource"), "resource is required to be set")]
+      : invalidEach(path.child("resource"), resource, isDns1035Label(resource))),
     ...(group === "" ? [] : invalidEach(path.child("group"), group, isDns1123Subdomain(group))),
   ];
 }
@@ -59,5 +62,7 @@ function validateStatus({ status }: StorageVersionMigration): FieldError[] {
     message,
   }));
   const errors = validateConditions(conditions, path);
-  return isTrue("Succeeded") && isTrue("Failed") ? [...errors, invalid(path, shown, "Both success and failed conditions cannot be true at the same time")] : errors;
+  return isTrue("Succeeded") && isTrue("Failed")
+    ? [...errors, invalid(path, shown, "Both success and failed conditions cannot be true at the same time")]
+    : errors;
 }
