@@ -18,8 +18,9 @@ import { bootstrapTokens } from "./authn/bootstrap-tokens.ts";
 import { clientCertificates } from "./authn/client-certificates.ts";
 import { TokenSigner, serviceAccountTokens } from "./authn/service-account-tokens.ts";
 import { staticTokens } from "./authn/static-tokens.ts";
-import { authorizersInOrder, mastersAuthorizer } from "./authz/authorizer.ts";
 import { escalationCheck } from "./authz/escalation.ts";
+import { chosenAuthorizers, defaultAuthorization } from "./authz/modes.ts";
+import type { AuthorizationChoice } from "./authz/modes.ts";
 import { nodeAuthorizer } from "./authz/node-authorizer.ts";
 import { NodeGraph } from "./authz/node-graph.ts";
 import { RbacAuthorizer } from "./authz/rbac.ts";
@@ -51,6 +52,8 @@ export interface ApiServerOptions {
   /** Names of feature gates that differ from their defaults. */
   readonly gates?: Readonly<Record<string, boolean>>;
   readonly admission: PluginChoice;
+  /** Default: Node, then RBAC. */
+  readonly authorization?: AuthorizationChoice;
   /** Content of the static token file. */
   readonly staticTokens?: string;
   /** Whether Secrets of type `bootstrap.kubernetes.io/token` authenticate. */
@@ -141,8 +144,7 @@ function buildState(options: ApiServerOptions, tasks: TaskGroup, finishedHooks: 
       bearerTokens,
       ...(options.extraAuthenticators ?? []),
     ]),
-    authorizer: authorizersInOrder([mastersAuthorizer, nodeAuthorizer(graph, (resource, namespace, name) => findObject(state, resource, namespace, name)), rbac]),
-    ruleSource: rbac,
+    ...chosenAuthorizers(options.authorization ?? defaultAuthorization, { node: nodeAuthorizer(graph, (resource, namespace, name) => findObject(state, resource, namespace, name)), rbac }),
     admission: new AdmissionChain([...admissionPlugins(options.admission), escalationCheck(rbac)]),
     allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), addresses: () => cacheOf("networking.k8s.io", "ipaddresses"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),
     nodes: options.nodes,

@@ -60,6 +60,11 @@ export function authorizersInOrder(authorizers: readonly Authorizer[]): Authoriz
   };
 }
 
+/** The same authorizer under the name that its reasons bear. */
+export function named(name: string, authorizer: Authorizer): Authorizer {
+  return { name, authorize: (attributes) => authorizer.authorize(attributes) };
+}
+
 /** Members of `system:masters` may do everything, whatever the roles say. */
 export const mastersAuthorizer: Authorizer = {
   name: "masters",
