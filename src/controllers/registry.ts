@@ -37,15 +37,28 @@ export function builtInControllers(options: ControllerOptions): readonly Control
   return [
     ...(serviceAccountKey === undefined
       ? []
-      : [{ ...on("serviceaccount-token-controller", ["serviceaccount-token"], () => serviceAccountTokenController({ privateKey: serviceAccountKey, caBundle, ...workers("serviceaccount-token", 5) })), isManager: true }]),
+      : [
+          {
+            ...on("serviceaccount-token-controller", ["serviceaccount-token"], () =>
+              serviceAccountTokenController({ privateKey: serviceAccountKey, caBundle, ...workers("serviceaccount-token", 5) }),
+            ),
+            isManager: true,
+          },
+        ]),
     on("endpoints-controller", ["endpoint"], () => endpointsController(workers("endpoint", 5))),
     on("endpointslice-controller", ["endpointslice"], () =>
       endpointSliceController({ ...workers("service-endpoint", 5), maxEndpointsPerSlice: numberFlag(flags, "max-endpoints-per-slice", 100) }),
     ),
-    on("endpointslice-mirroring-controller", ["endpointslicemirroring"], () => endpointSliceMirroringController({ workers: numberFlag(flags, "mirroring-concurrent-service-endpoint-syncs", 5) })),
+    on("endpointslice-mirroring-controller", ["endpointslicemirroring"], () =>
+      endpointSliceMirroringController({ workers: numberFlag(flags, "mirroring-concurrent-service-endpoint-syncs", 5) }),
+    ),
     on("replicationcontroller-controller", ["replicationcontroller"], () => replicationControllerController(workers("rc", 5))),
-    on("pod-garbage-collector-controller", ["podgc"], () => podGarbageCollector({ terminatedThreshold: numberFlag(flags, "terminated-pod-gc-threshold", 12_500) })),
-    ...(quotaRules === undefined ? [] : [on("resourcequota-controller", ["resourcequota"], () => resourceQuotaController({ rules: quotaRules, ...workers("resource-quota", 5) }))]),
+    on("pod-garbage-collector-controller", ["podgc"], () =>
+      podGarbageCollector({ terminatedThreshold: numberFlag(flags, "terminated-pod-gc-threshold", 12_500) }),
+    ),
+    ...(quotaRules === undefined
+      ? []
+      : [on("resourcequota-controller", ["resourcequota"], () => resourceQuotaController({ rules: quotaRules, ...workers("resource-quota", 5) }))]),
     on("namespace-controller", ["namespace"], () => namespaceController(workers("namespace", 10))),
     on("serviceaccount-controller", ["serviceaccount"], () => serviceAccountController),
     on("garbage-collector-controller", ["garbagecollector"], () => garbageCollectorController(workers("gc", 20))),

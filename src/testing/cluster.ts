@@ -162,7 +162,11 @@ const admin: UserInfo = { username: "admin", groups: ["system:masters", "system:
 let signingKey: string | undefined;
 
 function serverOptions(parts: { clock: Clock; random: Random; log: Log; store: Store }) {
-  signingKey ??= generateKeyPairSync("rsa", { modulusLength: 2048, privateKeyEncoding: { type: "pkcs8", format: "pem" }, publicKeyEncoding: { type: "spki", format: "pem" } }).privateKey;
+  signingKey ??= generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+    publicKeyEncoding: { type: "spki", format: "pem" },
+  }).privateKey;
   const { settings, gates, admission } = apiServerFlags(new Map(), { serviceCidrs: ["10.0.0.0/16"] });
   return {
     ...parts,

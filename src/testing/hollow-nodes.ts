@@ -43,7 +43,13 @@ export class HollowNodes {
     }
     const pods = informers.get(resources.pods);
     for (const name of this.#names) {
-      const onWake = () => Promise.all(pods.list().filter(({ spec }) => spec?.nodeName === name).map((pod) => this.#serve(client, context, pod)));
+      const onWake = () =>
+        Promise.all(
+          pods
+            .list()
+            .filter(({ spec }) => spec?.nodeName === name)
+            .map((pod) => this.#serve(client, context, pod)),
+        );
       group.start(`beat of ${name}`, (beating) => this.#beat(client, context, { name, onWake }, beating));
     }
     pods.subscribe((change) => {
@@ -60,7 +66,12 @@ export class HollowNodes {
     await client.create(resources.leases, { metadata: { name, namespace: leaseNamespace }, spec });
   }
 
-  async #beat(client: Client, { clock }: ComponentContext, { name, onWake }: { name: string; onWake: () => Promise<unknown> }, signal: AbortSignal): Promise<void> {
+  async #beat(
+    client: Client,
+    { clock }: ComponentContext,
+    { name, onWake }: { name: string; onWake: () => Promise<unknown> },
+    signal: AbortSignal,
+  ): Promise<void> {
     let wasSilent = false;
     for (;;) {
       await sleep(clock, beatMs, signal);
@@ -88,7 +99,11 @@ export class HollowNodes {
       else if (deletionTimestamp !== undefined) await client.delete(resources.pods, namespace, name, { gracePeriodSeconds: 0, preconditions: { uid } });
       else if (!this.#started.has(uid)) {
         this.#started.add(uid);
-        await client.patch(resources.pods, namespace, name, { type: "strategic", subresource: "status", body: { metadata: { uid }, status: this.#running(pod, context) } });
+        await client.patch(resources.pods, namespace, name, {
+          type: "strategic",
+          subresource: "status",
+          body: { metadata: { uid }, status: this.#running(pod, context) },
+        });
       }
     } catch (error) {
       ignoreGone(error);

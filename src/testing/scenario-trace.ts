@@ -21,6 +21,11 @@ export class ScenarioTrace {
     this.#lines.push(this.#aliased(line));
   }
 
+  /** Lines in an order that does not depend on random letters. */
+  sayAll(lines: readonly string[]): void {
+    this.#lines.push(...lines.map((line) => this.#aliased(line)).sort());
+  }
+
   text(): string {
     return `${this.#lines.join("\n")}\n`;
   }
@@ -39,7 +44,9 @@ export class ScenarioTrace {
     const answer = response.body.kind === "bytes" ? parsed(response.body.bytes) : {};
     const { generateName } = body.metadata ?? {};
     if (request.method === "POST" && generateName !== undefined && answer.metadata?.name !== undefined) this.#name(generateName, answer.metadata.name);
-    const line = request.path.endsWith("/events") ? eventText(body) : `${verbs[request.method] ?? request.method} ${this.#subject(request, answer.metadata?.name)}`;
+    const line = request.path.endsWith("/events")
+      ? eventText(body)
+      : `${verbs[request.method] ?? request.method} ${this.#subject(request, answer.metadata?.name)}`;
     if (line === undefined) return;
     const failure = response.status < 300 ? "" : ` -> ${response.status} ${answer.reason ?? ""}`;
     const seconds = (this.#clock.monotonicMs() / 1000).toFixed(3).replace(/\.?0+$/, "");
@@ -87,4 +94,3 @@ function parsed(bytes: Uint8Array): Written {
   if (bytes.length === 0 || bytes[0] !== 0x7b) return {};
   return JSON.parse(Buffer.from(bytes).toString()) as Written;
 }
-

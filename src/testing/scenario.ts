@@ -3,7 +3,7 @@ import { isObject } from "../apimachinery/json.ts";
 import { yamlToJson } from "../apimachinery/yaml.ts";
 import { discoverResources, resourceLabel, resourceOfKind, splitKey } from "../client/index.ts";
 import { parseApiVersion } from "../apimachinery/object.ts";
-import { ScenarioTrace } from "./scenario-trace.ts";
+import type { ScenarioTrace } from "./scenario-trace.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { DeleteOptions, DiscoveredResource, ResourceType } from "../client/index.ts";
 import type { TestCluster } from "./cluster.ts";
@@ -79,7 +79,7 @@ async function run({ words, line, block }: Command, { cluster, nodes, trace }: S
       return nodes.wake(first);
     case "show": {
       const { items } = await client.list(found(resources, first), second === "-" ? "" : second);
-      for (const item of items) trace.say(`  ${[item.metadata.name, ...words.slice(3).map((path) => `${path}=${textAt(item, path)}`)].join(" ")}`);
+      trace.sayAll(items.map((item) => `  ${[item.metadata.name, ...words.slice(3).map((path) => `${path}=${textAt(item, path)}`)].join(" ")}`));
       return;
     }
     default:

@@ -13,7 +13,10 @@ export function bootstrapSignerController(): Controller {
     workers: 1,
     watches: [
       watch(resources.secrets, { keys: () => [clusterInfoName], selection: { namespace: "kube-system", fieldSelector: `type=${bootstrapTokenType}` } }),
-      watch(resources.configMaps, { keys: () => [clusterInfoName], selection: { namespace: "kube-public", fieldSelector: `metadata.name=${clusterInfoName}` } }),
+      watch(resources.configMaps, {
+        keys: () => [clusterInfoName],
+        selection: { namespace: "kube-public", fieldSelector: `metadata.name=${clusterInfoName}` },
+      }),
     ],
     snapshot(name, caches) {
       const clusterInfo = caches.of(resources.configMaps).get("kube-public", name);

@@ -43,7 +43,9 @@ export function deleteJob(cronJob: DeepReadonly<CronJob>, job: DeepReadonly<Job>
     {
       onDone: () => [tell(cronJob, "Normal", "SuccessfulDelete", `Deleted job ${name}`)],
       onError: (error) =>
-        isNotFound(error) ? { severity: "ignore" } : { severity: "continue", actions: [tell(cronJob, "Warning", "FailedDelete", `Deleted job: ${error.message}`)] },
+        isNotFound(error)
+          ? { severity: "ignore" }
+          : { severity: "continue", actions: [tell(cronJob, "Warning", "FailedDelete", `Deleted job: ${error.message}`)] },
     },
   );
 }

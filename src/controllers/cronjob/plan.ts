@@ -74,10 +74,12 @@ function reviewJobs(cronJob: DeepReadonly<CronJob>, jobs: readonly DeepReadonly<
 function decide(cronJob: DeepReadonly<CronJob>, jobs: readonly DeepReadonly<Job>[], status: CronJobStatus, nowMs: number): Due {
   const spec = cronJob.spec;
   const timeZone = spec?.timeZone ?? "UTC";
-  if (!isKnownTimeZone(timeZone)) return { actions: [tell(cronJob, "Warning", "UnknownTimeZone", `invalid timeZone: ${JSON.stringify(timeZone)}: unknown time zone ${timeZone}`)] };
+  if (!isKnownTimeZone(timeZone))
+    return { actions: [tell(cronJob, "Warning", "UnknownTimeZone", `invalid timeZone: ${JSON.stringify(timeZone)}: unknown time zone ${timeZone}`)] };
   if (spec?.suspend === true) return { actions: [] };
   const parsed = parseSchedule(spec?.schedule ?? "");
-  if ("fault" in parsed) return { actions: [tell(cronJob, "Warning", "UnparseableSchedule", `unparseable schedule: ${JSON.stringify(spec?.schedule)} : ${parsed.fault}`)] };
+  if ("fault" in parsed)
+    return { actions: [tell(cronJob, "Warning", "UnparseableSchedule", `unparseable schedule: ${JSON.stringify(spec?.schedule)} : ${parsed.fault}`)] };
   const next = nextTime(parsed.schedule, timeZone, nowMs);
   const requeue = next === undefined ? {} : { requeueAfterMs: next - nowMs + 100 };
   const missed = lastTime(parsed.schedule, timeZone, { sinceMs: earliestMs(cronJob, nowMs), nowMs });
@@ -121,7 +123,8 @@ function startAt(cronJob: DeepReadonly<CronJob>, jobs: readonly DeepReadonly<Job
 }
 
 function planStatus(cronJob: DeepReadonly<CronJob>, reviewed: CronJobStatus, due: Due, { results }: Outcome): Plan {
-  let { active = [], lastScheduleTime, lastSuccessfulTime } = reviewed;
+  const { lastSuccessfulTime } = reviewed;
+  let { active = [], lastScheduleTime } = reviewed;
   active = active.filter(({ uid }) => due.replaced?.includes(uid ?? "") !== true);
   for (const result of results) {
     if (result.action.kind !== "create" || result.status !== "done" || result.object === undefined || due.scheduledMs === undefined) continue;

@@ -36,5 +36,6 @@ const missed: [schedule: string, since: string, now: string, expect: unknown][] 
   ["0 0 1 * *", "2025-01-15T00:00:00Z", "2026-01-15T00:00:00Z", { atMs: Date.UTC(2026, 0, 1), isTooMany: false }],
 ];
 for (const [text, since, now, expect] of missed) {
-  test(`schedule ${text} between ${since} and ${now}`, () => deepEqual(lastTime(scheduleOf(text), "UTC", { sinceMs: Date.parse(since), nowMs: Date.parse(now) }), expect));
+  test(`schedule ${text} between ${since} and ${now}`, () =>
+    deepEqual(lastTime(scheduleOf(text), "UTC", { sinceMs: Date.parse(since), nowMs: Date.parse(now) }), expect));
 }

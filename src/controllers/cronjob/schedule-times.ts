@@ -3,7 +3,10 @@ import type { CalendarSchedule, Schedule } from "../../api/batch-v1/schedule.ts"
 /** The first time of a schedule after `afterMs`, in ms; undefined when there is none within five years. Wall clock time of `timeZone`. */
 export function nextTime(schedule: Schedule, timeZone: string, afterMs: number): number | undefined {
   if ("everySeconds" in schedule) return Math.floor(afterMs / 1000) * 1000 + schedule.everySeconds * 1000;
-  let time = Temporal.Instant.fromEpochMilliseconds(afterMs).toZonedDateTimeISO(timeZone).round({ smallestUnit: "minute", roundingMode: "floor" }).add({ minutes: 1 });
+  let time = Temporal.Instant.fromEpochMilliseconds(afterMs)
+    .toZonedDateTimeISO(timeZone)
+    .round({ smallestUnit: "minute", roundingMode: "floor" })
+    .add({ minutes: 1 });
   const end = time.add({ years: horizonYears });
   while (Temporal.ZonedDateTime.compare(time, end) < 0) {
     if (!schedule.months.has(time.month)) time = time.with({ day: 1 }).startOfDay().add({ months: 1 });
@@ -16,7 +19,11 @@ export function nextTime(schedule: Schedule, timeZone: string, afterMs: number):
 }
 
 /** The last time of a schedule after `sinceMs` and not after `nowMs`, and whether so many were missed that something is wrong. */
-export function lastTime(schedule: Schedule, timeZone: string, { sinceMs, nowMs }: { sinceMs: number; nowMs: number }): { atMs: number; isTooMany: boolean } | undefined {
+export function lastTime(
+  schedule: Schedule,
+  timeZone: string,
+  { sinceMs, nowMs }: { sinceMs: number; nowMs: number },
+): { atMs: number; isTooMany: boolean } | undefined {
   const first = nextTime(schedule, timeZone, sinceMs);
   if (first === undefined || first > nowMs) return undefined;
   const second = nextTime(schedule, timeZone, first);

@@ -26,7 +26,12 @@ export function daemonSetController(options: { readonly workers?: number } = {})
       watch(resources.pods, { keys: ownerKeys(resources.daemonSets, selectorOf), indexes: ownerIndex }),
       // A node that goes takes its pods with it by the garbage collection of pods.
       watch(resources.nodes, {
-        keys: (node, caches) => caches.of(resources.daemonSets).list().filter((set) => fitOf(set, node).mayStart).map(keyOf),
+        keys: (node, caches) =>
+          caches
+            .of(resources.daemonSets)
+            .list()
+            .filter((set) => fitOf(set, node).mayStart)
+            .map(keyOf),
         isRelevant: ({ kind, object, old }) =>
           kind === "add" || (kind === "update" && (!deepEqual(object.metadata.labels, old.metadata.labels) || !deepEqual(object.spec, old.spec))),
       }),

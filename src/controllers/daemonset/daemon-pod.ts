@@ -22,7 +22,10 @@ export function daemonPod(set: DeepReadonly<DaemonSet>, nodeName: string, hash: 
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [{}];
   spec.affinity = {
     ...spec.affinity,
-    nodeAffinity: { ...spec.affinity?.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms.map((term) => ({ ...term, matchFields: [field] })) } },
+    nodeAffinity: {
+      ...spec.affinity?.nodeAffinity,
+      requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms.map((term) => ({ ...term, matchFields: [field] })) },
+    },
   };
   spec.tolerations = daemonTolerations(spec);
   return pod;

@@ -30,7 +30,9 @@ export interface RolloutContext {
 export function placeOf(set: DeepReadonly<DaemonSet>, node: DeepReadonly<Node>, pods: readonly DeepReadonly<Pod>[]): Place {
   const isBound = ({ spec }: DeepReadonly<Pod>) => (spec?.nodeName ?? "") !== "";
   const age = ({ metadata }: DeepReadonly<Pod>) => metadata.creationTimestamp ?? "";
-  const ordered = [...pods].sort((left, right) => Number(isBound(right)) - Number(isBound(left)) || (age(left) < age(right) ? -1 : age(left) > age(right) ? 1 : 0));
+  const ordered = [...pods].sort(
+    (left, right) => Number(isBound(right)) - Number(isBound(left)) || (age(left) < age(right) ? -1 : age(left) > age(right) ? 1 : 0),
+  );
   return { node, ...fitOf(set, node), pods: ordered };
 }
 

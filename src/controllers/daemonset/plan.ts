@@ -28,7 +28,8 @@ export function planDaemonSet(snapshot: DaemonSetSnapshot, nowMs: number): Plan 
   const owner = { ownerResource: resources.daemonSets, owner: set, selector };
   const revisions = claimObjects({ ...owner, resource: resources.controllerRevisions, candidates: snapshot.revisions });
   const pods = claimObjects({ ...owner, resource: resources.pods, candidates: snapshot.pods });
-  if (revisions.actions.length + pods.actions.length > 0) return { actions: [...revisions.actions, ...pods.actions], reasons: ["objects to adopt or to release"] };
+  if (revisions.actions.length + pods.actions.length > 0)
+    return { actions: [...revisions.actions, ...pods.actions], reasons: ["objects to adopt or to release"] };
   const history: History = {
     owner: set,
     ownerResource: resources.daemonSets,
@@ -71,7 +72,11 @@ function planPlaces(snapshot: DaemonSetSnapshot, pods: readonly DeepReadonly<Pod
   return { actions, next: () => planStatus(places, context, first.retryInMs) };
 }
 
-function placementActions({ set, killDelayMs }: DaemonSetSnapshot, { remove, finished, create }: Placement, hash: string): { actions: Action[]; retryInMs?: number } {
+function placementActions(
+  { set, killDelayMs }: DaemonSetSnapshot,
+  { remove, finished, create }: Placement,
+  hash: string,
+): { actions: Action[]; retryInMs?: number } {
   const actions: Action[] = [];
   let retryInMs = Number.POSITIVE_INFINITY;
   const waiting = new Set<DeepReadonly<Pod>>();
@@ -83,7 +88,10 @@ function placementActions({ set, killDelayMs }: DaemonSetSnapshot, { remove, fin
     } else actions.push(finishedEvent(set, pod));
   }
   const creations = create.slice(0, burst).map((node) => createPodAction(resources.daemonSets, set, daemonPod(set, node, hash)));
-  const removals = remove.filter((pod) => !waiting.has(pod)).slice(0, burst).map((pod) => deletePodAction(resources.daemonSets, set, pod));
+  const removals = remove
+    .filter((pod) => !waiting.has(pod))
+    .slice(0, burst)
+    .map((pod) => deletePodAction(resources.daemonSets, set, pod));
   if (creations.length > 0) actions.push({ kind: "group", mode: "slowStart", actions: creations });
   if (removals.length > 0) actions.push({ kind: "group", mode: "parallel", actions: removals });
   return { actions, ...(Number.isFinite(retryInMs) && { retryInMs }) };

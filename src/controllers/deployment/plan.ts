@@ -88,7 +88,9 @@ function pausedStatus(deployment: DeepReadonly<Deployment>, nowMs: number): Depl
   const isPaused = deployment.spec?.paused === true;
   const isTold = current?.reason === "DeploymentPaused";
   if (isPaused === isTold) return undefined;
-  const news = isPaused ? progressing("Unknown", "DeploymentPaused", "Deployment is paused") : progressing("Unknown", "DeploymentResumed", "Deployment is resumed");
+  const news = isPaused
+    ? progressing("Unknown", "DeploymentPaused", "Deployment is paused")
+    : progressing("Unknown", "DeploymentResumed", "Deployment is resumed");
   return { ...(deployment.status as DeploymentStatus | undefined), conditions: withCondition(conditions, news, nowMs) };
 }
 

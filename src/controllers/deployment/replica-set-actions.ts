@@ -18,7 +18,8 @@ export function createNewest(family: Family, nowMs: number): Action {
   const revision = nextRevision(old);
   const replicaSet = newestReplicaSet(deployment, newestSize(deployment, all, 0), revision);
   const name = replicaSet.metadata.name ?? "";
-  const noted = (isMade: boolean): Action[] => noteNewest(deployment, revision, isMade ? ["NewReplicaSetCreated", `Created new replica set "${name}"`] : undefined, nowMs);
+  const noted = (isMade: boolean): Action[] =>
+    noteNewest(deployment, revision, isMade ? ["NewReplicaSetCreated", `Created new replica set "${name}"`] : undefined, nowMs);
   return createAction(resources.replicaSets, replicaSet, {
     onDone: (made) => [...noted(true), ...(replicasOf(made) > 0 ? [scalingEvent(deployment, name, 0, replicasOf(made))] : [])],
     onError: (error) => whenCreationFails(family, replicaSet, error, nowMs),

@@ -29,14 +29,21 @@ export function disruptionController(): Controller {
         keys: budgetsOf,
         indexes: ownerIndex,
         isRelevant: ({ object, old }) =>
-          old === undefined || isReady(object) !== isReady(old) || object.metadata.deletionTimestamp !== old.metadata.deletionTimestamp || !deepEqual(object.metadata.labels, old.metadata.labels),
+          old === undefined ||
+          isReady(object) !== isReady(old) ||
+          object.metadata.deletionTimestamp !== old.metadata.deletionTimestamp ||
+          !deepEqual(object.metadata.labels, old.metadata.labels),
       }),
       watch(resources.pods, { keys: (pod) => (isStale(pod) ? [`${podPrefix}${keyOf(pod)}`] : []) }),
       watch(resources.replicationControllers, { keys: budgetsOfOwned }),
       watch(resources.statefulSets, { keys: budgetsOfOwned }),
       watch(resources.replicaSets, { keys: budgetsOfOwned, indexes: ownerIndex }),
       watch(resources.deployments, {
-        keys: (deployment, caches) => caches.of(resources.replicaSets).byIndex("owner", deployment.metadata.uid ?? "").flatMap((replicaSet) => budgetsOfOwned(replicaSet, caches)),
+        keys: (deployment, caches) =>
+          caches
+            .of(resources.replicaSets)
+            .byIndex("owner", deployment.metadata.uid ?? "")
+            .flatMap((replicaSet) => budgetsOfOwned(replicaSet, caches)),
         isRelevant: ({ object, old }) => old?.spec?.replicas !== object.spec?.replicas,
       }),
     ],
@@ -46,7 +53,10 @@ export function disruptionController(): Controller {
       const budget = context.caches.of(resources.podDisruptionBudgets).get(namespace, name);
       if (budget === undefined) return;
       const selector = selectorFromObject(budget.spec?.selector);
-      const pods = context.caches.of(resources.pods).list(namespace).filter(({ metadata }) => matchesLabels(selector, metadata.labels));
+      const pods = context.caches
+        .of(resources.pods)
+        .list(namespace)
+        .filter(({ metadata }) => matchesLabels(selector, metadata.labels));
       await context.carryOut(key, planBudget({ budget, pods, scales: await scales.find(pods, context) }, context.clock.nowMs()));
     },
   });
@@ -79,4 +89,3 @@ async function dropStaleTarget(key: string, { caches, clock, carryOut }: Control
   const patch = conditionPatch(pod, { ...kept, status: "False", lastTransitionTime: formatTime(nowMs) });
   await carryOut(key, { actions: [patchAction(resources.pods, pod, patch, { subresource: "status", onError: whenGone })] });
 }
-

@@ -16,7 +16,8 @@ import type { Action, Plan } from "../../operator/index.ts";
 export function planBudget(snapshot: BudgetSnapshot, nowMs: number): Plan {
   const { budget, pods, scales } = snapshot;
   const actions: Action[] = [];
-  const tell = (type: "Normal" | "Warning", reason: string, message: string) => actions.push(eventAction(referenceTo(resources.podDisruptionBudgets, budget), { type, reason, message }));
+  const tell = (type: "Normal" | "Warning", reason: string, message: string) =>
+    actions.push(eventAction(referenceTo(resources.podDisruptionBudgets, budget), { type, reason, message }));
   if (pods.length === 0) tell("Normal", "NoPods", "No matching pods found");
   const { expectedPods, desiredHealthy, needsScales } = wanted(snapshot);
   if (needsScales && scales.unmanaged.length > 0) {
@@ -24,7 +25,9 @@ export function planBudget(snapshot: BudgetSnapshot, nowMs: number): Plan {
     tell("Warning", "UnmanagedPods", message);
   }
   const { disruptedPods, nextMs } = stillDisrupted(budget, pods, nowMs);
-  const currentHealthy = pods.filter(({ metadata, ...pod }) => metadata.deletionTimestamp === undefined && disruptedPods[metadata.name ?? ""] === undefined && isReady({ metadata, ...pod })).length;
+  const currentHealthy = pods.filter(
+    ({ metadata, ...pod }) => metadata.deletionTimestamp === undefined && disruptedPods[metadata.name ?? ""] === undefined && isReady({ metadata, ...pod }),
+  ).length;
   const disruptionsAllowed = expectedPods <= 0 ? 0 : Math.max(0, currentHealthy - desiredHealthy);
   const { generation } = budget.metadata;
   const status: PodDisruptionBudgetStatus = {

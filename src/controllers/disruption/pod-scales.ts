@@ -67,7 +67,11 @@ interface Scale {
   readonly spec?: { readonly replicas?: number };
 }
 
-function sized<T extends KubeObject & { spec?: { replicas?: number } }>(lister: Lister<T>, owner: DeepReadonly<OwnerReference>, namespace: string): Sized | undefined {
+function sized<T extends KubeObject & { spec?: { replicas?: number } }>(
+  lister: Lister<T>,
+  owner: DeepReadonly<OwnerReference>,
+  namespace: string,
+): Sized | undefined {
   const object = lister.get(namespace, owner.name) as DeepReadonly<{ metadata: { uid?: string }; spec?: { replicas?: number } }> | undefined;
   return object?.metadata.uid === owner.uid ? { uid: owner.uid, size: object.spec?.replicas ?? 1 } : undefined;
 }

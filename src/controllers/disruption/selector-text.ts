@@ -7,6 +7,8 @@ export function selectorText(selector: DeepReadonly<LabelSelector> | undefined):
   const labels = Object.entries(selector.matchLabels ?? {})
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([key, value]) => `${key}: ${value},`);
-  const expressions = (selector.matchExpressions ?? []).map(({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`);
+  const expressions = (selector.matchExpressions ?? []).map(
+    ({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`,
+  );
   return `&LabelSelector{MatchLabels:map[string]string{${labels.join("")}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join("")}},}`;
 }

@@ -16,7 +16,10 @@ export function endpointSliceMirroringController(options: { readonly workers?: n
     workers: options.workers ?? 5,
     watches: [
       watch(resources.endpoints, { keys: ownKey }),
-      watch(resources.services, { keys: ownKey, isRelevant: ({ object, old }) => old === undefined || (old.spec?.selector === undefined) !== (object.spec?.selector === undefined) }),
+      watch(resources.services, {
+        keys: ownKey,
+        isRelevant: ({ object, old }) => old === undefined || (old.spec?.selector === undefined) !== (object.spec?.selector === undefined),
+      }),
       watch(resources.endpointSlices, { keys: mirroredService, indexes: { mirror: mirroredService } }),
     ],
     snapshot(key, caches) {

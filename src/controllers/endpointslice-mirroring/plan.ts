@@ -66,7 +66,10 @@ function groupsOf({ subsets = [] }: DeepReadonly<Endpoints>): Group[] {
   for (const subset of subsets ?? []) {
     const ports = portsOf(subset);
     let left = endpointLimit;
-    for (const [addresses, ready] of [[subset.addresses ?? [], true], [subset.notReadyAddresses ?? [], false]] as const) {
+    for (const [addresses, ready] of [
+      [subset.addresses ?? [], true],
+      [subset.notReadyAddresses ?? [], false],
+    ] as const) {
       for (const address of addresses) {
         const addressType = ipFamilyOf(address.ip ?? "");
         if (addressType === undefined || left <= 0) continue;
@@ -82,7 +85,12 @@ function groupsOf({ subsets = [] }: DeepReadonly<Endpoints>): Group[] {
 }
 
 function portsOf({ ports = [] }: DeepReadonly<EndpointSubset>): EndpointPort[] {
-  return (ports ?? []).map(({ name = "", port, protocol = "TCP", appProtocol }) => ({ name, protocol, port, ...(appProtocol !== undefined && { appProtocol }) })) as EndpointPort[];
+  return (ports ?? []).map(({ name = "", port, protocol = "TCP", appProtocol }) => ({
+    name,
+    protocol,
+    port,
+    ...(appProtocol !== undefined && { appProtocol }),
+  })) as EndpointPort[];
 }
 
 function endpointOf({ ip, hostname, nodeName, targetRef }: DeepReadonly<EndpointAddress>, ready: boolean): Endpoint {

@@ -10,7 +10,8 @@ export function packEndpoints(desired: readonly Endpoint[], existing: readonly D
   const wanted = new Map(desired.map((endpoint) => [endpointKey(endpoint), endpoint]));
   const slots = existing.map((slice) => keepWanted(slice, wanted));
   const rest = [...wanted.values()];
-  for (const slot of slots.filter(({ isChanged, endpoints }) => isChanged && endpoints.length > 0)) slot.endpoints.push(...rest.splice(0, Math.max(0, limit - slot.endpoints.length)));
+  for (const slot of slots.filter(({ isChanged, endpoints }) => isChanged && endpoints.length > 0))
+    slot.endpoints.push(...rest.splice(0, Math.max(0, limit - slot.endpoints.length)));
   for (const slot of slots.filter(({ isChanged, endpoints }) => isChanged && endpoints.length === 0)) slot.endpoints.push(...rest.splice(0, limit));
   if (rest.length > 0 && rest.length < limit) {
     const roomy = slots.filter(({ isChanged, endpoints }) => !isChanged && endpoints.length + rest.length <= limit);

@@ -105,7 +105,12 @@ function refreshSlice(
   return [updateAction(resources.endpointSlices, updated)];
 }
 
-function createSlice({ service, triggerTime }: EndpointSliceSnapshot, addressType: IpFamily, ports: readonly EndpointPort[], endpoints: readonly Endpoint[]): Action {
+function createSlice(
+  { service, triggerTime }: EndpointSliceSnapshot,
+  addressType: IpFamily,
+  ports: readonly EndpointPort[],
+  endpoints: readonly Endpoint[],
+): Action {
   const slice: EndpointSlice = {
     metadata: {
       generateName: `${service.metadata.name}-`,

@@ -44,7 +44,11 @@ export class Collector {
       (live.metadata.ownerReferences ?? []).map(async (reference) => ({ reference, state: await this.#stateOf(reference, node, signal) })),
     );
     const dependents = [...node.dependents];
-    const decision = decideCollection({ metadata: live.metadata, owners, dependents: { count: dependents.length, isDeleting: dependents.some(isDeletingDependents) } });
+    const decision = decideCollection({
+      metadata: live.metadata,
+      owners,
+      dependents: { count: dependents.length, isDeleting: dependents.some(isDeletingDependents) },
+    });
     switch (decision.kind) {
       case "keep":
         return [];
@@ -100,11 +104,14 @@ export class Collector {
     const live = await this.#read(dependent.resource, dependent.namespace, dependent.name, signal);
     if (live === undefined || live.metadata.uid !== dependent.uid) return;
     const owners = live.metadata.ownerReferences ?? [];
-    if (owners.some(({ uid }) => uid === ownerUid)) await this.#setMetadata(dependent, live, { ownerReferences: owners.filter(({ uid }) => uid !== ownerUid) }, signal);
+    if (owners.some(({ uid }) => uid === ownerUid))
+      await this.#setMetadata(dependent, live, { ownerReferences: owners.filter(({ uid }) => uid !== ownerUid) }, signal);
   }
 
   async #unblock(node: GraphNode, live: DeepReadonly<KubeObject>, signal: AbortSignal): Promise<void> {
-    const ownerReferences = (live.metadata.ownerReferences ?? []).map((reference) => (reference.blockOwnerDeletion === true ? { ...reference, blockOwnerDeletion: false } : reference));
+    const ownerReferences = (live.metadata.ownerReferences ?? []).map((reference) =>
+      reference.blockOwnerDeletion === true ? { ...reference, blockOwnerDeletion: false } : reference,
+    );
     await this.#setMetadata(node, live, { ownerReferences }, signal);
   }
 

@@ -13,7 +13,12 @@ const cases: { name: string; owners: Record<string, OwnerState>; finalizers?: st
   { name: "one of two is gone", owners: { a: "absent", b: "alive" }, expect: { kind: "dropOwners", kept: [reference("b")] } },
   { name: "one of two waits", owners: { a: "waiting", b: "alive" }, expect: { kind: "dropOwners", kept: [reference("b")] } },
   { name: "the owner waits", owners: { a: "waiting" }, expect: { kind: "delete", policy: "Background", unblocks: false } },
-  { name: "the owner waits, and it has dependents itself", owners: { a: "waiting" }, dependents: 1, expect: { kind: "delete", policy: "Foreground", unblocks: false } },
+  {
+    name: "the owner waits, and it has dependents itself",
+    owners: { a: "waiting" },
+    dependents: 1,
+    expect: { kind: "delete", policy: "Foreground", unblocks: false },
+  },
   { name: "a circle that waits", owners: { a: "waiting" }, dependents: 1, isDeleting: true, expect: { kind: "delete", policy: "Foreground", unblocks: true } },
   { name: "it orphans its own", owners: { a: "absent" }, finalizers: ["orphan"], expect: { kind: "delete", policy: "Orphan", unblocks: false } },
 ];

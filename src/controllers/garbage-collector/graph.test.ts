@@ -42,7 +42,10 @@ test("owner graph: an owner of another namespace is told of", () => {
   const graph = new OwnerGraph();
   put(graph, object("a", [], { namespace: "y" }));
   const work = graph.put(resources.configMaps, object("b", ["a"]));
-  deepEqual(work.invalid.map(({ dependent, reference }) => [dependent.name, reference.name]), [["b", "a"]]);
+  deepEqual(
+    work.invalid.map(({ dependent, reference }) => [dependent.name, reference.name]),
+    [["b", "a"]],
+  );
   deepEqual([...work.attempts], ["b"]);
 });
 

@@ -16,7 +16,11 @@ export class Monitors {
   /** Asks the server what it offers and follows exactly that; resolves when all caches are full. Returns what was discovered. */
   async refresh(signal: AbortSignal): Promise<readonly DiscoveredResource[]> {
     const discovered = await discoverResources(this.#options.client, { signal });
-    const wanted = new Map(preferredResources(discovered).filter(isCollectable).map(({ type }) => [monitorKey(type), type]));
+    const wanted = new Map(
+      preferredResources(discovered)
+        .filter(isCollectable)
+        .map(({ type }) => [monitorKey(type), type]),
+    );
     for (const [key, monitor] of this.#running) {
       if (wanted.has(key)) continue;
       this.#running.delete(key);

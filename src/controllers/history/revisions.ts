@@ -67,7 +67,9 @@ export function trimHistory({ revisions }: History, limit: number, live: Readonl
   const idle = byNumber(revisions).filter(({ metadata }) => !live.has(metadata.name ?? "") && metadata.deletionTimestamp === undefined);
   return idle
     .slice(0, Math.max(0, idle.length - limit))
-    .map((revision) => deleteAction(resources.controllerRevisions, revision, {}, { onError: (error) => ({ severity: isNotFound(error) ? "ignore" : "continue" }) }));
+    .map((revision) =>
+      deleteAction(resources.controllerRevisions, revision, {}, { onError: (error) => ({ severity: isNotFound(error) ? "ignore" : "continue" }) }),
+    );
 }
 
 export function hashOf(revision: DeepReadonly<ControllerRevision>, hashLabel: string): string {

@@ -12,4 +12,5 @@ const cases: [text: string, completions: number, expect: string][] = [
   ["7", 5, ""],
   ["x,2", 5, "2"],
 ];
-for (const [text, completions, expect] of cases) test(`completion indexes: ${JSON.stringify(text)} of ${completions}`, () => equal(IndexSet.parse(text, completions).toString(), expect));
+for (const [text, completions, expect] of cases)
+  test(`completion indexes: ${JSON.stringify(text)} of ${completions}`, () => equal(IndexSet.parse(text, completions).toString(), expect));

@@ -52,7 +52,12 @@ export interface JobSnapshot {
 
 const ownName = "kubernetes.io/job-controller";
 
-function scalingOf(job: DeepReadonly<Job>, pods: readonly DeepReadonly<Pod>[], { accounts, outcome }: Pick<Findings, "accounts" | "outcome">, nowMs: number): Scaling {
+function scalingOf(
+  job: DeepReadonly<Job>,
+  pods: readonly DeepReadonly<Pod>[],
+  { accounts, outcome }: Pick<Findings, "accounts" | "outcome">,
+  nowMs: number,
+): Scaling {
   if (job.metadata.deletionTimestamp !== undefined) return { action: undefined, removed: [], created: 0 };
   if (outcome !== undefined || job.spec?.suspend === true) return removeAll(job, accounts.active, outcome?.type === "FailureTarget" ? "counted" : "uncounted");
   return scaleJob(job, pods, accounts, nowMs);
@@ -83,7 +88,8 @@ function statusOf(job: DeepReadonly<Job>, { accounts, outcome, scaling, done }: 
   const made = done.results.filter(({ action, status }) => action.kind === "create" && status === "done").length;
   const gone = done.results.filter(({ action, status }) => action.kind === "delete" && status === "done").length;
   const active = accounts.active.length + made - gone;
-  const readyLeft = accounts.ready - scaling.removed.filter((pod) => pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True")).length;
+  const readyLeft =
+    accounts.ready - scaling.removed.filter((pod) => pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True")).length;
   const terminating = accounts.terminating + scaling.removed.filter(({ spec }) => (spec?.nodeName ?? "") !== "").length;
   const conditions = conditionsOf(job, { outcome, accounts, isQuiet: active === 0 && terminating === 0 }, { nowMs, events });
   const isComplete = conditions.some(({ type, status }) => type === "Complete" && status === "True");
@@ -115,7 +121,8 @@ function conditionsOf(
   { nowMs, events }: { nowMs: number; events: Action[] },
 ): JobCondition[] {
   const conditions: JobCondition[] = [...(job.status?.conditions ?? [])];
-  const tell = (type: "Normal" | "Warning", reason: string, message: string) => events.push(eventAction(referenceTo(resources.jobs, job), { type, reason, message }));
+  const tell = (type: "Normal" | "Warning", reason: string, message: string) =>
+    events.push(eventAction(referenceTo(resources.jobs, job), { type, reason, message }));
   if (outcome === undefined) {
     const isSuspended = job.spec?.suspend === true;
     const known = conditions.findIndex(({ type }) => type === "Suspended");

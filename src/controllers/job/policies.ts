@@ -41,7 +41,8 @@ function matchOf({ onExitCodes, onPodConditions }: DeepReadonly<PodFailurePolicy
     return undefined;
   }
   for (const { type, status } of onPodConditions ?? []) {
-    if (pod.status?.conditions?.some((condition) => condition.type === type && condition.status === status) === true) return `Pod ${title} has condition ${type}`;
+    if (pod.status?.conditions?.some((condition) => condition.type === type && condition.status === status) === true)
+      return `Pod ${title} has condition ${type}`;
   }
   return undefined;
 }

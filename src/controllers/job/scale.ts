@@ -33,7 +33,10 @@ export function scaleJob(job: DeepReadonly<Job>, pods: readonly DeepReadonly<Pod
   if (job.spec?.completionMode === "Indexed") return growIndexed(job, pods, accounts, { missing, nowMs });
   const waitMs = backoffMs(accounts.failures, pods, nowMs);
   if (waitMs > 0) return { ...nothing, retryInMs: waitMs };
-  return create(job, Array.from({ length: missing }, () => jobPod(job)));
+  return create(
+    job,
+    Array.from({ length: missing }, () => jobPod(job)),
+  );
 }
 
 /** Deletes active pods. Those that did nothing wrong are let go of first, so that they do not count as failed. */
@@ -57,7 +60,13 @@ function wantedActive(job: DeepReadonly<Job>, accounts: Accounts): number {
 }
 
 /** Pods of an index that is out of range, done, failed or twice there go first. */
-function surplusPods(job: DeepReadonly<Job>, active: readonly DeepReadonly<Pod>[], accounts: Accounts, count: number, nowMs: number): readonly DeepReadonly<Pod>[] {
+function surplusPods(
+  job: DeepReadonly<Job>,
+  active: readonly DeepReadonly<Pod>[],
+  accounts: Accounts,
+  count: number,
+  nowMs: number,
+): readonly DeepReadonly<Pod>[] {
   const ordered = inDeletionOrder(active, podsPerNode(active), nowMs);
   const first = job.spec?.completionMode === "Indexed" ? wrongIndexes(job, ordered, accounts) : [];
   const others = ordered.filter((pod) => !first.includes(pod));
@@ -76,7 +85,12 @@ function wrongIndexes(job: DeepReadonly<Job>, ordered: readonly DeepReadonly<Pod
   return wrong;
 }
 
-function growIndexed(job: DeepReadonly<Job>, pods: readonly DeepReadonly<Pod>[], accounts: Accounts, { missing, nowMs }: { missing: number; nowMs: number }): Scaling {
+function growIndexed(
+  job: DeepReadonly<Job>,
+  pods: readonly DeepReadonly<Pod>[],
+  accounts: Accounts,
+  { missing, nowMs }: { missing: number; nowMs: number },
+): Scaling {
   const isPerIndex = job.spec?.backoffLimitPerIndex !== undefined;
   const waitMs = isPerIndex ? 0 : backoffMs(accounts.failures, pods, nowMs);
   if (waitMs > 0) return { ...nothing, retryInMs: waitMs };
@@ -97,7 +111,9 @@ function growIndexed(job: DeepReadonly<Job>, pods: readonly DeepReadonly<Pod>[],
 
 /** What the next pod of an index has to know: the failures of the last one, and that one's own. */
 function indexFailures(job: DeepReadonly<Job>, pods: readonly DeepReadonly<Pod>[], index: number): { failures: IndexFailures; lastMs: number | undefined } {
-  const failed = pods.filter((pod) => isTracked(pod) && indexOf(pod) === index && (pod.status?.phase === "Failed" || isTerminating(pod)) && !hasIndexFailed(job, pod));
+  const failed = pods.filter(
+    (pod) => isTracked(pod) && indexOf(pod) === index && (pod.status?.phase === "Failed" || isTerminating(pod)) && !hasIndexFailed(job, pod),
+  );
   const total = (pod: DeepReadonly<Pod>) => failuresBefore(pod).counted + failuresBefore(pod).ignored;
   const last = failed.sort((left, right) => total(right) - total(left))[0];
   if (last === undefined) return { failures: { counted: 0, ignored: 0 }, lastMs: undefined };

@@ -27,10 +27,20 @@ export function deletionConditions(current: readonly DeepReadonly<NamespaceCondi
     claim("NamespaceDeletionGroupVersionParsingFailure", "False", "ParsedGroupVersions", "All legacy kube types successfully parsed"),
     contentFaults.length === 0
       ? claim("NamespaceDeletionContentFailure", "False", "ContentDeleted", "All content successfully deleted, may be waiting on finalization")
-      : claim("NamespaceDeletionContentFailure", "True", "ContentDeletionFailed", `Failed to delete all resource types, ${contentFaults.length} remaining: ${contentFaults.join(", ")}`),
+      : claim(
+          "NamespaceDeletionContentFailure",
+          "True",
+          "ContentDeletionFailed",
+          `Failed to delete all resource types, ${contentFaults.length} remaining: ${contentFaults.join(", ")}`,
+        ),
     remaining.size === 0
       ? claim("NamespaceContentRemaining", "False", "ContentRemoved", "All content successfully removed")
-      : claim("NamespaceContentRemaining", "True", "SomeResourcesRemain", `Some resources are remaining: ${counted(remaining, "has", "resource instances").join(", ")}`),
+      : claim(
+          "NamespaceContentRemaining",
+          "True",
+          "SomeResourcesRemain",
+          `Some resources are remaining: ${counted(remaining, "has", "resource instances").join(", ")}`,
+        ),
     finalizers.size === 0
       ? claim("NamespaceFinalizersRemaining", "False", "ContentHasNoFinalizers", "All content-preserving finalizers finished")
       : claim(
@@ -40,7 +50,13 @@ export function deletionConditions(current: readonly DeepReadonly<NamespaceCondi
           `Some content in the namespace has finalizers remaining: ${counted(finalizers, "in", "resource instances").join(", ")}`,
         ),
   ];
-  const merged = current.map((old) => settled(old, wanted.find(({ type }) => type === old.type), nowMs));
+  const merged = current.map((old) =>
+    settled(
+      old,
+      wanted.find(({ type }) => type === old.type),
+      nowMs,
+    ),
+  );
   const fresh = wanted.filter(({ type }) => !current.some((old) => old.type === type));
   return [...merged, ...fresh.map((condition) => timed(condition, nowMs))];
 }

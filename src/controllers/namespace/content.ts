@@ -28,7 +28,8 @@ class Findings implements DeletionFindings {
   isWaitingForPods = false;
 
   constructor(stale: readonly string[]) {
-    if (stale.length > 0) this.discoveryFault = `Discovery failed for some groups, ${stale.length} failing: unable to retrieve the complete list of server APIs: ${stale.join(", ")}`;
+    if (stale.length > 0)
+      this.discoveryFault = `Discovery failed for some groups, ${stale.length} failing: unable to retrieve the complete list of server APIs: ${stale.join(", ")}`;
   }
 
   async collect(client: Client, namespace: string, resource: DiscoveredResource, signal: AbortSignal): Promise<void> {
@@ -60,5 +61,11 @@ async function deleteOne(client: Client, { type }: DiscoveredResource, namespace
 }
 
 function staleGroups(discovered: readonly DiscoveredResource[]): string[] {
-  return [...new Set(discovered.filter(({ isStale }) => isStale).map(({ type }) => `${type.group}/${type.version}: stale GroupVersion discovery: ${type.group}/${type.version}`))];
+  return [
+    ...new Set(
+      discovered
+        .filter(({ isStale }) => isStale)
+        .map(({ type }) => `${type.group}/${type.version}: stale GroupVersion discovery: ${type.group}/${type.version}`),
+    ),
+  ];
 }

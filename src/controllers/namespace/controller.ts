@@ -18,7 +18,11 @@ export function namespaceController(options: { readonly workers?: number; readon
     workers: options.workers ?? 10,
     watches: [
       // A moment of grace, so that caches of others learn first that the namespace is going.
-      watch(resources.namespaces, { keys: ownKey, isRelevant: ({ object }) => object.metadata.deletionTimestamp !== undefined, delayMs: options.graceMs ?? defaultGraceMs }),
+      watch(resources.namespaces, {
+        keys: ownKey,
+        isRelevant: ({ object }) => object.metadata.deletionTimestamp !== undefined,
+        delayMs: options.graceMs ?? defaultGraceMs,
+      }),
       watch(resources.pods, { keys: namespaceKey, isRelevant: ({ kind }) => kind === "delete", delayMs: podPauseMs }),
     ],
     async reconcile(name, context) {
@@ -87,4 +91,3 @@ async function finalize(namespace: Namespace, { client, signal }: ControllerCont
 }
 
 const ownFinalizer = "kubernetes";
-

@@ -46,9 +46,22 @@ export function silenced(node: DeepReadonly<Node>, nowMs: number): Node | undefi
       const current = conditions[index];
       if (current === undefined) {
         const created = node.metadata.creationTimestamp ?? formatTime(nowMs);
-        conditions.push({ type, status: "Unknown", lastHeartbeatTime: created, lastTransitionTime: formatTime(nowMs), reason: "NodeStatusNeverUpdated", message: "Kubelet never posted node status." });
+        conditions.push({
+          type,
+          status: "Unknown",
+          lastHeartbeatTime: created,
+          lastTransitionTime: formatTime(nowMs),
+          reason: "NodeStatusNeverUpdated",
+          message: "Kubelet never posted node status.",
+        });
       } else if (current.status !== "Unknown") {
-        conditions[index] = { ...current, status: "Unknown", lastTransitionTime: formatTime(nowMs), reason: "NodeStatusUnknown", message: "Kubelet stopped posting node status." };
+        conditions[index] = {
+          ...current,
+          status: "Unknown",
+          lastTransitionTime: formatTime(nowMs),
+          reason: "NodeStatusUnknown",
+          message: "Kubelet stopped posting node status.",
+        };
       } else continue;
       isChanged = true;
     }

@@ -38,7 +38,10 @@ export class NodeMonitor {
     const cached = caches.of(resources.nodes).list();
     this.#register(cached);
     const nodes = await Promise.all(cached.map((node) => this.#check(node, clock.nowMs())));
-    await this.#evict(nodes.filter((node) => node !== undefined), clock.nowMs());
+    await this.#evict(
+      nodes.filter((node) => node !== undefined),
+      clock.nowMs(),
+    );
   }
 
   /** Returns the node as it is after the look; undefined when it is gone. */
@@ -148,6 +151,9 @@ function podNotReady(pod: DeepReadonly<Pod>, nowMs: number): Action[] {
   const condition = { ...podCondition(pod, "Ready"), type: "Ready", status: "False", lastTransitionTime: formatTime(nowMs) };
   return [
     eventAction(referenceTo(resources.pods, pod), { type: "Warning", reason: "NodeNotReady", message: "Node is not ready" }),
-    patchAction(resources.pods, pod, conditionPatch(pod, condition), { subresource: "status", onError: (error) => ({ severity: isNotFound(error) ? "ignore" : "continue" }) }),
+    patchAction(resources.pods, pod, conditionPatch(pod, condition), {
+      subresource: "status",
+      onError: (error) => ({ severity: isNotFound(error) ? "ignore" : "continue" }),
+    }),
   ];
 }

@@ -6,7 +6,10 @@ import type { Node } from "../../api/core-v1/types.ts";
 
 const settings = { rate: 0.1, secondaryRate: 0.01, largeZoneSize: 50, unhealthyThreshold: 0.55 };
 const nodes = (ready: number, silent: number): Node[] =>
-  Array.from({ length: ready + silent }, (_, index) => ({ metadata: { name: `n${index}` }, status: { conditions: [{ type: "Ready", status: index < ready ? "True" : "Unknown" }] } }));
+  Array.from({ length: ready + silent }, (_, index) => ({
+    metadata: { name: `n${index}` },
+    status: { conditions: [{ type: "Ready", status: index < ready ? "True" : "Unknown" }] },
+  }));
 const states: [ready: number, silent: number, expect: ZoneState][] = [
   [3, 0, "normal"],
   [0, 1, "full"],
@@ -16,7 +19,8 @@ const states: [ready: number, silent: number, expect: ZoneState][] = [
   [4, 6, "partial"],
 ];
 for (const [ready, silent, expect] of states) {
-  test(`zone of ${ready} ready and ${silent} silent nodes`, () => deepEqual(zoneStates(nodes(ready, silent), settings).get(""), { size: ready + silent, state: expect }));
+  test(`zone of ${ready} ready and ${silent} silent nodes`, () =>
+    deepEqual(zoneStates(nodes(ready, silent), settings).get(""), { size: ready + silent, state: expect }));
 }
 const rates: [state: ZoneState, size: number, expect: number][] = [
   ["normal", 3, 0.1],

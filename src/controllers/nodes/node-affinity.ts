@@ -9,7 +9,10 @@ export function allowsNode(spec: DeepReadonly<PodSpec>, node: DeepReadonly<Node>
   if (required === undefined || required === null) return true;
   return (required.nodeSelectorTerms ?? []).some(({ matchExpressions = [], matchFields = [] }) => {
     if (matchExpressions.length === 0 && matchFields.length === 0) return false;
-    return matchExpressions.every((term) => fits(term, labels[term.key])) && matchFields.every((term) => term.key === "metadata.name" && fits(term, node.metadata.name));
+    return (
+      matchExpressions.every((term) => fits(term, labels[term.key])) &&
+      matchFields.every((term) => term.key === "metadata.name" && fits(term, node.metadata.name))
+    );
   });
 }
 

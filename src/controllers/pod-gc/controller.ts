@@ -16,7 +16,13 @@ export function podGarbageCollector(options: { readonly terminatedThreshold?: nu
     watches: [
       watch(resources.pods, { keys: ownKey, indexes: onNode }),
       watch(resources.pods, { keys: () => ["finished"], isRelevant: ({ kind, object }) => kind !== "delete" && isFinished(object), delayMs: finishedPauseMs }),
-      watch(resources.nodes, { keys: (node, caches) => caches.of(resources.pods).byIndex("node", node.metadata.name ?? "").map(keyOf) }),
+      watch(resources.nodes, {
+        keys: (node, caches) =>
+          caches
+            .of(resources.pods)
+            .byIndex("node", node.metadata.name ?? "")
+            .map(keyOf),
+      }),
     ],
     async reconcile(key, context) {
       const { caches, clock } = context;
@@ -34,7 +40,8 @@ export function podGarbageCollector(options: { readonly terminatedThreshold?: nu
       if (node !== undefined || nodeName === "") goneSinceMs.delete(nodeName);
       else if (!goneSinceMs.has(nodeName)) goneSinceMs.set(nodeName, nowMs);
       const plan = planPodCollection({ pod, node, nodeGoneSinceMs: goneSinceMs.get(nodeName), quarantineMs }, nowMs);
-      if (node === undefined && nodeName !== "" && plan.actions.length > 0 && (await isThere(nodeName, context))) return context.queue.addAfter(key, quarantineMs);
+      if (node === undefined && nodeName !== "" && plan.actions.length > 0 && (await isThere(nodeName, context)))
+        return context.queue.addAfter(key, quarantineMs);
       await context.carryOut(key, plan);
     },
   });

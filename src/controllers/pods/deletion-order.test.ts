@@ -14,7 +14,12 @@ interface Traits {
   ageMinutes?: number;
 }
 const pod = (name: string, { node, phase = "Running", readyMinutes, restarts = 0, cost, ageMinutes = 100 }: Traits): Pod => ({
-  metadata: { name, uid: name, creationTimestamp: minutesAgo(ageMinutes), ...(cost !== undefined && { annotations: { "controller.kubernetes.io/pod-deletion-cost": cost } }) },
+  metadata: {
+    name,
+    uid: name,
+    creationTimestamp: minutesAgo(ageMinutes),
+    ...(cost !== undefined && { annotations: { "controller.kubernetes.io/pod-deletion-cost": cost } }),
+  },
   spec: { containers: [], ...(node !== undefined && { nodeName: node }) },
   status: {
     phase,
@@ -27,13 +32,29 @@ const cases: { name: string; pods: Pod[]; expect: string[] }[] = [
   { name: "on no node first", pods: [pod("bound", { node: "n" }), pod("free", {})], expect: ["free", "bound"] },
   { name: "pending before running", pods: [pod("runs", { node: "n" }), pod("waits", { node: "n", phase: "Pending" })], expect: ["waits", "runs"] },
   { name: "unready before ready", pods: [pod("ready", { node: "n", readyMinutes: 9 }), pod("not", { node: "n" })], expect: ["not", "ready"] },
-  { name: "cheap before dear", pods: [pod("dear", { node: "n", cost: "5" }), pod("odd", { node: "n", cost: "x" }), pod("cheap", { node: "n", cost: "-3" })], expect: ["cheap", "odd", "dear"] },
+  {
+    name: "cheap before dear",
+    pods: [pod("dear", { node: "n", cost: "5" }), pod("odd", { node: "n", cost: "x" }), pod("cheap", { node: "n", cost: "-3" })],
+    expect: ["cheap", "odd", "dear"],
+  },
   { name: "from crowded nodes first", pods: [pod("a", { node: "n" }), pod("b", { node: "m" }), pod("c", { node: "m" })], expect: ["b", "c", "a"] },
-  { name: "ready for less long first", pods: [pod("old", { node: "n", readyMinutes: 60 }), pod("new", { node: "n", readyMinutes: 1 })], expect: ["new", "old"] },
+  {
+    name: "ready for less long first",
+    pods: [pod("old", { node: "n", readyMinutes: 60 }), pod("new", { node: "n", readyMinutes: 1 })],
+    expect: ["new", "old"],
+  },
   { name: "more restarts first", pods: [pod("calm", { node: "n" }), pod("restless", { node: "n", restarts: 4 })], expect: ["restless", "calm"] },
-  { name: "younger first, by magnitude", pods: [pod("b", { node: "n", ageMinutes: 90 }), pod("a", { node: "n", ageMinutes: 100 }), pod("young", { node: "n", ageMinutes: 2 })], expect: ["young", "a", "b"] },
+  {
+    name: "younger first, by magnitude",
+    pods: [pod("b", { node: "n", ageMinutes: 90 }), pod("a", { node: "n", ageMinutes: 100 }), pod("young", { node: "n", ageMinutes: 2 })],
+    expect: ["young", "a", "b"],
+  },
 ];
 
 for (const { name, pods, expect } of cases) {
-  test(`deletion order: ${name}`, () => deepEqual(inDeletionOrder(pods, podsPerNode(pods), nowMs).map(({ metadata }) => metadata.name), expect));
+  test(`deletion order: ${name}`, () =>
+    deepEqual(
+      inDeletionOrder(pods, podsPerNode(pods), nowMs).map(({ metadata }) => metadata.name),
+      expect,
+    ));
 }

@@ -54,7 +54,10 @@ export function deletePodAction(ownerResource: ResourceType, owner: DeepReadonly
       onError: (error) =>
         isNotFound(error)
           ? { severity: "ignore" }
-          : { severity: "continue", actions: [eventAction(regarding, { type: "Warning", reason: "FailedDelete", message: `Error deleting: ${error.message}` })] },
+          : {
+              severity: "continue",
+              actions: [eventAction(regarding, { type: "Warning", reason: "FailedDelete", message: `Error deleting: ${error.message}` })],
+            },
     },
   );
 }

@@ -22,7 +22,10 @@ export function resourceQuotaController(options: { readonly rules: QuotaRules; r
     name: "resourcequota-controller",
     workers: options.workers ?? 5,
     watches: [
-      watch(resources.resourceQuotas, { keys: ownKey, isRelevant: ({ object, old }) => old === undefined || !deepEqual(object.spec, old.spec) || object.status?.hard === undefined }),
+      watch(resources.resourceQuotas, {
+        keys: ownKey,
+        isRelevant: ({ object, old }) => old === undefined || !deepEqual(object.spec, old.spec) || object.status?.hard === undefined,
+      }),
       watch(resources.pods, { keys: quotasBeside, isRelevant: ({ object, old }) => old !== undefined && isFinished(object) && !isFinished(old) }),
       watch(resources.services, { keys: quotasBeside, isRelevant: ({ object, old }) => old !== undefined && !deepEqual(object.spec, old.spec) }),
       watch(resources.persistentVolumeClaims, { keys: quotasBeside, isRelevant: ({ object, old }) => old !== undefined && !deepEqual(object.spec, old.spec) }),
@@ -79,5 +82,8 @@ function objectsOf(type: ResourceType, namespace: string, { caches, informers }:
 }
 
 function quotasBeside(object: DeepReadonly<KubeObject>, caches: Caches): readonly string[] {
-  return caches.of(resources.resourceQuotas).list(object.metadata.namespace ?? "").map(keyOf);
+  return caches
+    .of(resources.resourceQuotas)
+    .list(object.metadata.namespace ?? "")
+    .map(keyOf);
 }

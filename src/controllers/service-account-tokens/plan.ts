@@ -17,10 +17,15 @@ export function planTokenSecret({ secret, account, privateKey, caBundle }: Token
     ...(caBundle !== "" && { "ca.crt": base64(caBundle) }),
     namespace: base64(secret.metadata.namespace ?? ""),
   };
-  const isFilled = (data["token"] ?? "") !== "" && Object.entries(wanted).every(([key, value]) => data[key] === value || (key === "namespace" && (data[key] ?? "") !== ""));
+  const isFilled =
+    (data["token"] ?? "") !== "" && Object.entries(wanted).every(([key, value]) => data[key] === value || (key === "namespace" && (data[key] ?? "") !== ""));
   if (isFilled && wantedUid !== "") return nothingToDo;
   const updated = edited<Secret>(secret, (draft) => {
-    draft.metadata.annotations = { ...draft.metadata.annotations, [accountNameAnnotation]: account.metadata.name ?? "", [accountUidAnnotation]: account.metadata.uid ?? "" };
+    draft.metadata.annotations = {
+      ...draft.metadata.annotations,
+      [accountNameAnnotation]: account.metadata.name ?? "",
+      [accountUidAnnotation]: account.metadata.uid ?? "",
+    };
     const token = (data["token"] ?? "") === "" ? base64(signLegacyToken(privateKey, account, secret)) : data["token"]!;
     draft.data = { ...wanted, ...draft.data, ...(wanted["ca.crt"] !== undefined && { "ca.crt": wanted["ca.crt"] }), token };
   });

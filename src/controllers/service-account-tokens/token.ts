@@ -16,7 +16,12 @@ export function signLegacyToken(privateKey: string, account: DeepReadonly<Servic
   };
   const publicKey = createPublicKey(privateKey);
   const isRsa = publicKey.asymmetricKeyType === "rsa";
-  const header = { alg: isRsa ? "RS256" : "ES256", kid: createHash("sha256").update(publicKey.export({ type: "spki", format: "der" })).digest("base64url") };
+  const header = {
+    alg: isRsa ? "RS256" : "ES256",
+    kid: createHash("sha256")
+      .update(publicKey.export({ type: "spki", format: "der" }))
+      .digest("base64url"),
+  };
   const content = `${encoded(header)}.${encoded(claims)}`;
   const signature = sign("sha256", Buffer.from(content), isRsa ? privateKey : { key: privateKey, dsaEncoding: "ieee-p1363" });
   return `${content}.${signature.toString("base64url")}`;

@@ -10,7 +10,11 @@ const podNameLabel = "statefulset.kubernetes.io/pod-name";
 const podIndexLabel = "apps.kubernetes.io/pod-index";
 
 /** The pod of an ordinal, from the template of one revision: its name, host name, labels and claims are its identity. */
-export function ordinalPod(set: DeepReadonly<StatefulSet>, template: DeepReadonly<PodTemplateSpec>, { ordinal, revision }: { ordinal: number; revision: string }): Pod {
+export function ordinalPod(
+  set: DeepReadonly<StatefulSet>,
+  template: DeepReadonly<PodTemplateSpec>,
+  { ordinal, revision }: { ordinal: number; revision: string },
+): Pod {
   const pod = podFromTemplate(template, resources.statefulSets, set);
   pod.metadata.name = `${set.metadata.name}-${ordinal}`;
   const spec = pod.spec!;
@@ -24,7 +28,9 @@ export function repairedPod(set: DeepReadonly<StatefulSet>, pod: DeepReadonly<Po
   const ordinal = ordinalOf(set, pod);
   const labels = pod.metadata.labels ?? {};
   const claims = claimNames(set, ordinal);
-  const hasClaims = [...claims].every(([volume, claimName]) => pod.spec?.volumes?.some(({ name, persistentVolumeClaim }) => name === volume && persistentVolumeClaim?.claimName === claimName));
+  const hasClaims = [...claims].every(([volume, claimName]) =>
+    pod.spec?.volumes?.some(({ name, persistentVolumeClaim }) => name === volume && persistentVolumeClaim?.claimName === claimName),
+  );
   if (labels[podNameLabel] === pod.metadata.name && labels[podIndexLabel] === String(ordinal) && hasClaims) return undefined;
   return edited<Pod>(pod, (draft) => void withIdentity(set, draft, ordinal, undefined));
 }
@@ -51,10 +57,15 @@ export function ordinalClaims(set: DeepReadonly<StatefulSet>, ordinal: number): 
 }
 
 /** The owners by which claims go with the set, or with the pod that is scaled away (KEP-1847). */
-export function claimOwners(set: DeepReadonly<StatefulSet>, pod: DeepReadonly<Pod> | undefined, current: readonly DeepReadonly<OwnerReference>[]): OwnerReference[] {
+export function claimOwners(
+  set: DeepReadonly<StatefulSet>,
+  pod: DeepReadonly<Pod> | undefined,
+  current: readonly DeepReadonly<OwnerReference>[],
+): OwnerReference[] {
   const { whenDeleted = "Retain", whenScaled = "Retain" } = set.spec?.persistentVolumeClaimRetentionPolicy ?? {};
   const isOurs = ({ kind, name, apiVersion }: DeepReadonly<OwnerReference>) =>
-    (kind === "StatefulSet" && apiVersion.startsWith("apps/") && name === set.metadata.name) || (kind === "Pod" && apiVersion === "v1" && (name ?? "").startsWith(`${set.metadata.name}-`));
+    (kind === "StatefulSet" && apiVersion.startsWith("apps/") && name === set.metadata.name) ||
+    (kind === "Pod" && apiVersion === "v1" && (name ?? "").startsWith(`${set.metadata.name}-`));
   const others = current.filter((owner) => !isOurs(owner)) as OwnerReference[];
   const isScaledAway = pod !== undefined && whenScaled === "Delete" && !isWanted(set, ordinalOf(set, pod));
   if (isScaledAway) return [...others, controllerReference(resources.pods, pod)];

@@ -22,7 +22,8 @@ export function planStatefulSet(snapshot: StatefulSetSnapshot, nowMs: number): P
   const owner = { ownerResource: resources.statefulSets, owner: set, selector: selectorFromObject(set.spec?.selector) };
   const revisions = claimObjects({ ...owner, resource: resources.controllerRevisions, candidates: snapshot.revisions });
   const pods = claimObjects({ ...owner, resource: resources.pods, candidates: snapshot.pods, canClaim: (pod) => ordinalOf(set, pod) >= 0 });
-  if (revisions.actions.length + pods.actions.length > 0) return { actions: [...revisions.actions, ...pods.actions], reasons: ["objects to adopt or to release"] };
+  if (revisions.actions.length + pods.actions.length > 0)
+    return { actions: [...revisions.actions, ...pods.actions], reasons: ["objects to adopt or to release"] };
   const history: History = {
     owner: set,
     ownerResource: resources.statefulSets,
@@ -53,7 +54,9 @@ export interface StatefulSetSnapshot {
 
 function planStatus(context: StatefulContext, { results }: Outcome): Plan {
   const { set, pods, nowMs } = context;
-  const made = results.flatMap(({ action, ...result }) => (action.kind === "create" && action.resource === resources.pods && result.status === "done" ? [action.object as DeepReadonly<Pod>] : []));
+  const made = results.flatMap(({ action, ...result }) =>
+    action.kind === "create" && action.resource === resources.pods && result.status === "done" ? [action.object as DeepReadonly<Pod>] : [],
+  );
   const status = statusOf(context, [...pods, ...made]);
   const waits = pods.map((pod) => availableInMs(pod, set.spec?.minReadySeconds ?? 0, nowMs) ?? 0).filter((wait) => wait > 0);
   const requeue = waits.length === 0 ? {} : { requeueAfterMs: Math.min(...waits) };
@@ -68,7 +71,8 @@ function statusOf(context: StatefulContext, pods: readonly DeepReadonly<Pod>[]):
   const { set, current, update } = context;
   const alive = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const ready = pods.filter((pod) => pod.status?.phase === "Running" && isReady(pod)).length;
-  const ofRevision = (revision: DeepReadonly<ControllerRevision>) => alive.filter(({ metadata }) => metadata.labels?.[revisionLabel] === revision.metadata.name).length;
+  const ofRevision = (revision: DeepReadonly<ControllerRevision>) =>
+    alive.filter(({ metadata }) => metadata.labels?.[revisionLabel] === revision.metadata.name).length;
   const updatedReplicas = ofRevision(update);
   const wanted = set.spec?.replicas ?? 1;
   const isComplete = updatedReplicas === wanted && ready === wanted && pods.length === wanted;

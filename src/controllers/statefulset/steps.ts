@@ -50,7 +50,8 @@ function fillOrdinals(context: StatefulContext, isOrdered: boolean): Step {
     const pod = byOrdinal.get(ordinal);
     const step = pod === undefined ? createOrdinal(set, madePod(context, ordinal), claims) : fixPod(context, pod, isOrdered);
     actions.push(...step);
-    if (isOrdered && (step.some(({ kind }) => kind === "create" || kind === "delete") || pod === undefined || !isUp(pod, context))) return { actions, isWaiting: true };
+    if (isOrdered && (step.some(({ kind }) => kind === "create" || kind === "delete") || pod === undefined || !isUp(pod, context)))
+      return { actions, isWaiting: true };
   }
   return { actions, isWaiting: false };
 }

@@ -25,7 +25,11 @@ export function taintEvictionController(options: { readonly workers?: number } =
           old === undefined || old.spec?.nodeName !== object.spec?.nodeName || !deepEqual(old.spec?.tolerations, object.spec?.tolerations),
       }),
       watch(resources.nodes, {
-        keys: (node, caches) => caches.of(resources.pods).byIndex("node", node.metadata.name ?? "").map(keyOf),
+        keys: (node, caches) =>
+          caches
+            .of(resources.pods)
+            .byIndex("node", node.metadata.name ?? "")
+            .map(keyOf),
         isRelevant: ({ object, old }) => (old === undefined ? evictionTaints(object).length > 0 : !deepEqual(evictionTaints(object), evictionTaints(old))),
       }),
     ],

@@ -10,7 +10,15 @@ const cases: { name: string; tolerations: Toleration[]; taints: Taint[]; expect:
   { name: "for ever", tolerations: [{ key: "k", operator: "Exists" }], taints: [taint("k", "v")], expect: Number.POSITIVE_INFINITY },
   { name: "everything", tolerations: [{ operator: "Exists" }], taints: [taint("k"), taint("l")], expect: Number.POSITIVE_INFINITY },
   { name: "for a while", tolerations: [{ key: "k", operator: "Exists", tolerationSeconds: 30 }], taints: [taint("k")], expect: 30_000 },
-  { name: "for the shorter while", tolerations: [{ key: "k", operator: "Exists", tolerationSeconds: 30 }, { key: "l", operator: "Exists", tolerationSeconds: 10 }], taints: [taint("k"), taint("l")], expect: 10_000 },
+  {
+    name: "for the shorter while",
+    tolerations: [
+      { key: "k", operator: "Exists", tolerationSeconds: 30 },
+      { key: "l", operator: "Exists", tolerationSeconds: 10 },
+    ],
+    taints: [taint("k"), taint("l")],
+    expect: 10_000,
+  },
   { name: "one of two", tolerations: [{ key: "k", operator: "Exists" }], taints: [taint("k"), taint("l")], expect: 0 },
   { name: "another value", tolerations: [{ key: "k", value: "w" }], taints: [taint("k", "v")], expect: 0 },
   { name: "another effect", tolerations: [{ key: "k", operator: "Exists", effect: "NoSchedule" }], taints: [taint("k")], expect: 0 },
@@ -27,7 +35,10 @@ const plans: { name: string; seconds?: number; isLeaving?: boolean; expect: unkn
 for (const { name, seconds, isLeaving = false, expect } of plans) {
   test(`eviction by taint: ${name}`, () => {
     const tolerations = seconds === undefined ? [] : [{ key: "k", operator: "Exists", tolerationSeconds: seconds }];
-    const pod = { metadata: { name: "p", namespace: "x", uid: "u", ...(isLeaving && { deletionTimestamp: "2026-01-01T00:00:00Z" }) }, spec: { containers: [], tolerations } };
+    const pod = {
+      metadata: { name: "p", namespace: "x", uid: "u", ...(isLeaving && { deletionTimestamp: "2026-01-01T00:00:00Z" }) },
+      spec: { containers: [], tolerations },
+    };
     const plan = planEviction({ pod, taints: [taint("k")], sinceMs: 0 }, 10_000);
     deepEqual([plan.actions.map(({ kind }) => kind), plan.requeueAfterMs], expect);
   });

@@ -55,12 +55,7 @@ function evict(pod: DeepReadonly<Pod>, nowMs: number): Action[] {
     lastTransitionTime: formatTime(nowMs),
   };
   const isMarked = pod.status?.conditions?.some(({ type, status }) => type === condition.type && status === "True") === true;
-  const mark = patchAction(
-    resources.pods,
-    pod,
-    conditionPatch(pod, condition),
-    { subresource: "status", onError: whenGone },
-  );
+  const mark = patchAction(resources.pods, pod, conditionPatch(pod, condition), { subresource: "status", onError: whenGone });
   const told = eventAction(
     { kind: "Pod", apiVersion: "v1", namespace, name, uid },
     { type: "Normal", reason: "TaintManagerEviction", message: `Marking for deletion Pod ${namespace}/${name}` },

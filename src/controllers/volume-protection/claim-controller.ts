@@ -19,7 +19,12 @@ export function claimProtectionController(): Controller {
       const users = context.caches.of(resources.pods).byIndex("claim", key);
       const isReleasing = claim.metadata.deletionTimestamp !== undefined && !users.some(holdsClaim);
       const isInUse = isReleasing && (await isUsedNow(claim, context));
-      const plan = planProtection({ resource: resources.persistentVolumeClaims, object: claim, finalizer: "kubernetes.io/pvc-protection", isInUse: () => !isReleasing || isInUse });
+      const plan = planProtection({
+        resource: resources.persistentVolumeClaims,
+        object: claim,
+        finalizer: "kubernetes.io/pvc-protection",
+        isInUse: () => !isReleasing || isInUse,
+      });
       await context.carryOut(key, plan.actions.length > 0 ? plan : planUse(claim, users, context.clock.nowMs()));
     },
   });
@@ -28,7 +33,10 @@ export function claimProtectionController(): Controller {
 /** A pod holds its claims once it is on a node, even after it has ended, unless it has been shut down. */
 function holdsClaim({ spec, status, metadata }: DeepReadonly<Pod>): boolean {
   if ((spec?.nodeName ?? "") === "") return false;
-  const isShutDown = metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0 && (status?.containerStatuses ?? []).every(({ state }) => state?.running === undefined);
+  const isShutDown =
+    metadata.deletionTimestamp !== undefined &&
+    metadata.deletionGracePeriodSeconds === 0 &&
+    (status?.containerStatuses ?? []).every(({ state }) => state?.running === undefined);
   return !isShutDown;
 }
 

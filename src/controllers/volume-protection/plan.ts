@@ -14,7 +14,16 @@ export function planProtection<T extends KubeObject>({ resource, object, finaliz
   const isHeld = finalizers.includes(finalizer);
   if (deletionTimestamp === undefined) return isHeld ? nothingToDo : { actions: [withFinalizers(resource, object, [...finalizers, finalizer])] };
   if (!isHeld || isInUse()) return nothingToDo;
-  return { actions: [withFinalizers(resource, object, finalizers.filter((name) => name !== finalizer))], reasons: ["nobody uses it any more"] };
+  return {
+    actions: [
+      withFinalizers(
+        resource,
+        object,
+        finalizers.filter((name) => name !== finalizer),
+      ),
+    ],
+    reasons: ["nobody uses it any more"],
+  };
 }
 
 export interface ProtectionSnapshot<T extends KubeObject> {
@@ -55,4 +64,3 @@ function withFinalizers<T extends KubeObject>(resource: ResourceType<T>, object:
   });
   return updateAction(resource as ResourceType, updated as DeepReadonly<KubeObject>, { onError: whenGone });
 }
-
