@@ -75,7 +75,7 @@ export function validateVariables(variables: readonly Variable[], hasParams: boo
     if (name.trim() === "") errors.push(required(at.child("name"), "name is not specified"));
     else if (!isIdentifier) errors.push(invalid(at.child("name"), name, "must be a valid CEL identifier"));
     if (expression.trim() === "") errors.push(required(at.child("expression"), "expression is not specified"));
-    else if (isIdentifier)
+    else
       errors.push(
         ...validateExpression(
           expression,

@@ -47,7 +47,7 @@ function validateSpec({ policyName = "", paramRef, matchResources }: MutatingAdm
   ];
 }
 
-const notFoundActions = ["Allow", "Deny"];
+const notFoundActions = ["Deny", "Allow"];
 const exclusive = "name and selector are mutually exclusive";
 
 function validateParamRef({ name = "", selector, parameterNotFoundAction: action }: ParamRef, path: FieldPath): FieldError[] {

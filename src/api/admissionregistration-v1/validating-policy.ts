@@ -82,7 +82,7 @@ function validateValidation(
     errors.push(invalid(path.child("messageExpression"), messageExpression, "must be non-empty if specified"));
   else if (messageExpression !== "")
     errors.push(...validateExpression(messageExpression, { ...check, hasAuthorizer: false, returns: ["string"] }, context, path.child("messageExpression")));
-  if (message !== "" && message.trim() === "") errors.push(invalid(path.child("message"), message, "message must be non-empty if specified"));
+  if (message !== "" && message.trim() === "") errors.push(invalid(path.child("message"), message, "must be non-empty if specified"));
   else if (/[\n\r]/.test(message.trim())) errors.push(invalid(path.child("message"), message, "must not contain line breaks"));
   if (reason !== undefined && !reasons.includes(reason)) errors.push(notSupported(path.child("reason"), reason, reasons));
   return errors;

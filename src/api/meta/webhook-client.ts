@@ -41,8 +41,9 @@ function validateWebhookUrl(text: string, path: FieldPath): FieldError[] {
 
 function validateServiceTarget({ namespace, name, path: urlPath, port = 0 }: ServiceTarget, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
-  if (!name) errors.push(required(path.child("name")));
-  if (!namespace) errors.push(required(path.child("namespace")));
+  // The two are told as each other: upstream checks them in the wrong order.
+  if (!namespace) errors.push(required(path.child("name")));
+  if (!name) errors.push(required(path.child("namespace")));
   errors.push(...isPortNumber(port).map((fault) => invalid(path.child("port"), port, `port is not valid: ${fault}`)));
   return urlPath === undefined ? errors : [...errors, ...validateUrlPath(urlPath, path.child("path"))];
 }
