@@ -121,8 +121,8 @@ export class HollowNodes {
 
   #running(pod: DeepReadonly<Pod>, { clock }: ComponentContext): object {
     const now = formatTime(clock.nowMs());
-    const podIP = `172.16.${this.#address >> 8}.${(this.#address & 255) + 1}`;
     this.#address += 1;
+    const podIP = `172.${16 + (this.#address >> 16)}.${(this.#address >> 8) & 255}.${this.#address & 255}`;
     const isReady = this.#options.isReady?.(pod) ?? true;
     const conditions = [{ type: "Ready", status: isReady ? "True" : "False", lastTransitionTime: now }];
     return { phase: "Running", podIP, podIPs: [{ ip: podIP }], hostIP: "192.0.2.10", startTime: now, conditions };
