@@ -42,6 +42,8 @@ export interface ServerState {
   isEnabled(gate: string): boolean;
   /** Names of start-up steps that have finished: what /readyz lists as post-start hooks. */
   readonly finishedHooks: ReadonlySet<string>;
+  /** Aborts when `close` is called: long-running answers end. */
+  readonly shutdown: AbortSignal;
   /** True once `close` was called: /readyz fails, new watches end. */
   readonly isShuttingDown: boolean;
 }

@@ -70,7 +70,7 @@ export class ApiServer {
 
   constructor(options: ApiServerOptions) {
     this.#tasks = new TaskGroup({ onFailure: (name, error) => options.log.error("API server task failed", { name, error }) });
-    this.#state = buildState(options, this.#tasks, this.#finishedHooks);
+    this.#state = buildState(options, { tasks: this.#tasks, finishedHooks: this.#finishedHooks, shutdown: this.#shutdown.signal });
     this.#endpoint = createEndpoint(this.#state);
   }
 
@@ -89,7 +89,7 @@ export class ApiServer {
   }
 
   /** Answers one request; never rejects. */
-  readonly handle = (request: ApiRequest): Promise<ApiResponse> => handleRequest(this.#state, { ...request, signal: AbortSignal.any([request.signal, this.#shutdown.signal]) }, this.#endpoint);
+  readonly handle = (request: ApiRequest): Promise<ApiResponse> => handleRequest(this.#state, request, this.#endpoint);
 
   /** Ends watches and background work. The store stays open: who opened it closes it. */
   async close(): Promise<void> {
@@ -99,7 +99,7 @@ export class ApiServer {
   }
 }
 
-function buildState(options: ApiServerOptions, tasks: TaskGroup, finishedHooks: ReadonlySet<string>): ServerState & { isShuttingDown: boolean } {
+function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | "finishedHooks" | "shutdown">): ServerState & { isShuttingDown: boolean } {
   const { clock, random, log, store, settings } = options;
   const cacher = new Cacher({ store, log, root: settings.storageRoot, parsedLimit: 20_000, windowLimit: 10_000, normalize: normalizeStored });
   const resources = new ResourceTable();
@@ -133,9 +133,8 @@ function buildState(options: ApiServerOptions, tasks: TaskGroup, finishedHooks: 
     resources,
     settings,
     descriptions: new Descriptions(),
-    tasks,
     tokens,
-    finishedHooks,
+    ...own,
     isShuttingDown: false,
     bearerTokens,
     authenticator: firstOf([

@@ -40,9 +40,23 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
-/** A signal that aborts with a `TimeoutError` after `delayMs`, or when one of `parents` aborts; `cancel` ends the timer. */
+/**
+ * A signal that aborts with a `TimeoutError` after `delayMs`, or with the reason of one of `parents` when that aborts. `cancel` must be
+ * called in the end: it stops the timer and lets go of the parents.
+ */
 export function deadline(clock: Clock, delayMs: number, ...parents: AbortSignal[]): { signal: AbortSignal; cancel: () => void } {
   const controller = new AbortController();
-  const cancel = clock.after(delayMs, () => controller.abort(new DOMException("the deadline passed", "TimeoutError")));
-  return { signal: AbortSignal.any([controller.signal, ...parents]), cancel };
+  const cancelTimer = clock.after(delayMs, () => controller.abort(new DOMException("the deadline passed", "TimeoutError")));
+  // AbortSignal.any would do the same at several times the cost, on every request.
+  const listeners = parents.map((parent) => {
+    const onAbort = () => controller.abort(parent.reason);
+    if (parent.aborted) onAbort();
+    else parent.addEventListener("abort", onAbort, { once: true });
+    return () => parent.removeEventListener("abort", onAbort);
+  });
+  const cancel = () => {
+    cancelTimer();
+    for (const unlisten of listeners) unlisten();
+  };
+  return { signal: controller.signal, cancel };
 }

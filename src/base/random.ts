@@ -10,11 +10,25 @@ export interface Random {
   fraction(): number;
 }
 
-/** Cryptographic randomness. */
+/** Cryptographic randomness, fetched from the machine in larger pieces: each byte is handed out once. */
 export function systemRandom(): Random {
-  const bytes = (count: number) => randomFillSync(new Uint8Array(count));
+  const pool = new Uint8Array(poolBytes);
+  let used = poolBytes;
+  const bytes = (count: number) => {
+    if (count > poolBytes) return randomFillSync(new Uint8Array(count));
+    if (used + count > poolBytes) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    const taken = pool.slice(used, used + count);
+    pool.fill(0, used, used + count);
+    used += count;
+    return taken;
+  };
   return fromWords(bytes, () => new DataView(bytes(4).buffer).getUint32(0));
 }
+
+const poolBytes = 4096;
 
 /** A repeatable sequence (xoshiro128**, seeded by splitmix32). Not for secrets. */
 export function seededRandom(seed: number): Random {

@@ -7,9 +7,12 @@ import type { ApiRequest, ApiResponse, Peer } from "../request.ts";
 import { readBody } from "./read-body.ts";
 import type { ServeContext } from "./tls-listener.ts";
 
+/** Why a request ends when its client is gone: one value, since every request ends. */
+export const clientLeft = new DOMException("the client left", "AbortError");
+
 export function serveHttp1(context: ServeContext, peer: Peer, request: IncomingMessage, response: ServerResponse): void {
   const gone = new AbortController();
-  response.on("close", () => gone.abort(new DOMException("the client left", "AbortError")));
+  response.on("close", () => gone.abort(clientLeft));
   answer(context, peer, request, response, gone.signal).catch((error: unknown) => {
     context.log.debug("Answer was not delivered", { error });
     response.destroy();
@@ -51,7 +54,7 @@ export interface UpgradeRequest {
 export function serveUpgrade(context: ServeContext, peer: Peer, upgrade: UpgradeRequest): void {
   const { request, socket, head } = upgrade;
   const gone = new AbortController();
-  socket.on("close", () => gone.abort(new DOMException("the client left", "AbortError")));
+  socket.on("close", () => gone.abort(clientLeft));
   socket.on("error", (error) => context.log.debug("Upgraded connection failed", { error }));
   const serve = async () => {
     const result = await context.handler(requestValue(peer, request, new Uint8Array(), gone.signal));

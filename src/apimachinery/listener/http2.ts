@@ -3,13 +3,13 @@ import { once } from "node:events";
 import http2 from "node:http2";
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Peer } from "../request.ts";
-import { joinerOf, splitTarget } from "./http1.ts";
+import { clientLeft, joinerOf, splitTarget } from "./http1.ts";
 import { readBody } from "./read-body.ts";
 import type { ServeContext } from "./tls-listener.ts";
 
 export function serveHttp2Stream(context: ServeContext, peer: Peer, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
   const gone = new AbortController();
-  stream.on("close", () => gone.abort(new DOMException("the client left", "AbortError")));
+  stream.on("close", () => gone.abort(clientLeft));
   stream.on("error", (error) => context.log.debug("HTTP/2 stream failed", { error }));
   answer(context, peer, stream, { headers, signal: gone.signal }).catch((error: unknown) => {
     context.log.debug("Answer was not delivered", { error });

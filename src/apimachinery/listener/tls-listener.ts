@@ -89,7 +89,15 @@ function serveSession(context: ServeContext, socket: tls.TLSSocket): void {
   session.on("error", (error) => context.log.debug("HTTP/2 session failed", { error }));
 }
 
+const peers = new WeakMap<tls.TLSSocket, Peer>();
+
+/** Who is at the other end of a connection: read once. */
 function peerOf(socket: tls.TLSSocket, isHttp2: boolean): Peer {
-  const certificate = socket.getPeerX509Certificate()?.raw;
-  return { address: socket.remoteAddress ?? "", isHttp2, ...(certificate !== undefined && { certificate }) };
+  let peer = peers.get(socket);
+  if (peer === undefined) {
+    const certificate = socket.getPeerX509Certificate()?.raw;
+    peer = { address: socket.remoteAddress ?? "", isHttp2, ...(certificate !== undefined && { certificate }) };
+    peers.set(socket, peer);
+  }
+  return peer;
 }

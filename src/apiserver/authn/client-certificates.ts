@@ -14,11 +14,15 @@ const rememberedLimit = 1000;
 export function clientCertificates(authorities: readonly string[], clock: Clock): Authenticator {
   const issuers = authorities.map((pem) => new X509Certificate(pem));
   const remembered = new Map<string, Verified>();
+  /** A connection hands in the same bytes with each request. */
+  const byConnection = new WeakMap<Uint8Array, Verified>();
   return {
     name: "x509",
     authenticate(request) {
       const der = request.peer.certificate;
       if (der === undefined) return undefined;
+      const known = byConnection.get(der);
+      if (known !== undefined) return resultAt(known, clock.nowMs());
       const fingerprint = createHash("sha256").update(der).digest("hex");
       let verified = remembered.get(fingerprint);
       if (verified === undefined) {
@@ -26,6 +30,7 @@ export function clientCertificates(authorities: readonly string[], clock: Clock)
         if (remembered.size >= rememberedLimit) remembered.delete(remembered.keys().next().value!);
         remembered.set(fingerprint, verified);
       }
+      byConnection.set(der, verified);
       return resultAt(verified, clock.nowMs());
     },
   };

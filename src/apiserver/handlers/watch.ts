@@ -10,7 +10,7 @@ import type { Negotiated } from "../http/negotiation.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import { expiredError } from "../../apimachinery/status.ts";
-import { negotiateFor } from "./respond.ts";
+import { negotiateFrames } from "./respond.ts";
 import { futureVersionError } from "./versions.ts";
 import { parseSelection } from "./selection.ts";
 import type { Selection } from "./selection.ts";
@@ -19,9 +19,11 @@ import { parseWatchOptions } from "./watch-options.ts";
 import type { WatchOptions } from "./watch-options.ts";
 
 export async function handleWatch(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
-  const form = negotiateFor(context, definition.table === undefined ? ["PartialObjectMetadata"] : ["Table", "PartialObjectMetadata"]);
+  const form = negotiateFrames(context, [...(definition.table === undefined ? [] : ["Table" as const]), "PartialObjectMetadata", "PartialObjectMetadataList"]);
   const selection = parseSelection(definition, context.info.namespace, context.query, context.info.name);
   const options = parseWatchOptions(context);
+  // There is no such thing as a list of changes: the answer ends before it begins.
+  if (form.transform?.kind === "PartialObjectMetadataList") return { status: 200, headers: { "content-type": streamType(form) }, body: { kind: "bytes", bytes: new Uint8Array() } };
   const stream = new WatchStream(context, definition, { selection, options, form });
   return {
     status: 200,
@@ -72,7 +74,7 @@ class WatchStream implements AsyncIterable<Uint8Array> {
 
   async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
     const { server, signal } = this.#context;
-    const limit = deadline(server.clock, this.#options.timeoutMs, ...(this.#lifetime === undefined ? [signal] : [signal, this.#lifetime]));
+    const limit = deadline(server.clock, this.#options.timeoutMs, signal, server.shutdown, ...(this.#lifetime === undefined ? [] : [this.#lifetime]));
     const stop = () => this.#end();
     limit.signal.addEventListener("abort", stop, { once: true });
     const unlisten = this.#start();
