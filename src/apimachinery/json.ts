@@ -26,6 +26,15 @@ export function isRawNumber(value: unknown): value is RawNumber {
   return typeof value === "object" && value !== null && json.isRawJSON(value);
 }
 
+/** JSON text as Go's encoder writes it: `<`, `>`, `&` and the line separators of Unicode are escaped. */
+export function goJson(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, undefined, indent);
+  return htmlCharacters.test(text) ? text.replace(allHtmlCharacters, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`) : text;
+}
+
+const htmlCharacters = /[<>&\u2028\u2029]/;
+const allHtmlCharacters = new RegExp(htmlCharacters, "g");
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 }

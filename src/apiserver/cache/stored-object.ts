@@ -2,6 +2,7 @@
  * One version of an object as the server holds it: the bytes that were stored (JSON without resourceVersion) and the revision that belongs
  * in them. Answers are made of slices of these bytes; the parsed form is made on demand and kept while it is in use (ParsedPool).
  */
+import { goJson } from "../../apimachinery/json.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { decodeUntyped } from "../../apimachinery/decode/decode-object.ts";
@@ -12,6 +13,7 @@ const uidMarker = Buffer.from('"uid":"');
 const uidSearchBytes = 1024;
 const quote = 0x22;
 const closingBrace = 0x7d;
+const lineFeed = 0x0a;
 
 export class StoredObject {
   /** Key below the resource's prefix. */
@@ -45,8 +47,20 @@ export class StoredObject {
 
   /** The whole object as JSON. */
   toJson(): Buffer {
+    return this.#spliced(0);
+  }
+
+  /** The whole object as JSON with a line feed behind it, as answers end. */
+  toJsonLine(): Buffer {
+    const out = this.#spliced(1);
+    out[out.length - 1] = lineFeed;
+    return out;
+  }
+
+  /** The object with its version in it; behind it room for `extra` bytes. */
+  #spliced(extra: number): Buffer {
     const { offset, text } = this.splice;
-    const out = Buffer.allocUnsafe(this.bytes.length + text.length);
+    const out = Buffer.allocUnsafe(this.bytes.length + text.length + extra);
     this.bytes.copy(out, 0, 0, offset);
     out.write(text, offset, "latin1");
     this.bytes.copy(out, offset + text.length, offset);
@@ -70,7 +84,7 @@ const nothing = Buffer.alloc(0);
 export function encodeStored(object: KubeObject): Buffer {
   const { apiVersion, kind, metadata, ...rest } = object;
   const { resourceVersion: _, ...storedMetadata } = metadata;
-  return Buffer.from(JSON.stringify({ kind, apiVersion, metadata: storedMetadata, ...rest }));
+  return Buffer.from(goJson({ kind, apiVersion, metadata: storedMetadata, ...rest }));
 }
 
 /** Numbers that plain JSON.parse would change: more than 15 digits, a fraction of zero, an exponent. */

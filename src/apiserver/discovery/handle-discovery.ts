@@ -2,7 +2,6 @@
 import type { ApiResponse } from "../../apimachinery/request.ts";
 import { bytesResponse } from "../../apimachinery/request.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
-import { StatusError } from "../../apimachinery/status.ts";
 import { typeRegistry } from "../../api/registry.ts";
 import { methodError, noResourceError } from "../handlers/dispatch.ts";
 import { withPretty } from "../handlers/respond.ts";
@@ -46,13 +45,8 @@ function readOnly(context: RequestContext, answer: () => ApiResponse): ApiRespon
 }
 
 function document(context: RequestContext, body: JsonObject): ApiResponse {
-  try {
-    const form = withPretty(context, negotiate(context.request.headers["accept"], { transforms: [] }));
-    return objectResponse(200, body, form, typeRegistry.struct(`apimachinery.pkg.apis.meta.v1.${body["kind"] as string}`));
-  } catch (error) {
-    if (!(error instanceof StatusError)) throw error;
-    throw new StatusError({ ...error.status, message: "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf" });
-  }
+  const form = withPretty(context, negotiate(context.request.headers["accept"], { transforms: [] }));
+  return objectResponse(200, body, form, typeRegistry.struct(`apimachinery.pkg.apis.meta.v1.${body["kind"] as string}`));
 }
 
 function apiVersions(context: RequestContext): JsonObject {

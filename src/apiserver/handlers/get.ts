@@ -11,7 +11,7 @@ import { goTypeOf, negotiateFor, objectTransforms, respondStored } from "./respo
 import { futureVersionError, invalidGetVersion, parseVersion } from "./versions.ts";
 
 export async function handleGet(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
-  const form = negotiateFor(context, objectTransforms(definition), goTypeOf(definition, false));
+  const form = negotiateFor(context, objectTransforms(definition, context.info.subresource), goTypeOf(definition, false));
   if (isTrue(context.query.get("export"))) throw badRequestError("the export parameter, deprecated since v1.14, is no longer supported");
   const stored = await findStored(context, definition);
   return respondStored(context, definition, stored, { form, status: 200 });

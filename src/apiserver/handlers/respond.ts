@@ -4,33 +4,36 @@ import { canonicalize } from "../../apimachinery/encode/canonical.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { StructSchema } from "../../apimachinery/schema.ts";
-import { StatusError } from "../../apimachinery/status.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
-import { negotiate } from "../http/negotiation.ts";
-import type { MediaType, Negotiated, Transform } from "../http/negotiation.ts";
+import { allMediaTypes, negotiate } from "../http/negotiation.ts";
+import type { Negotiated, Offer, Transform } from "../http/negotiation.ts";
 import { jsonBytesResponse, objectResponse } from "../http/write-response.ts";
-import { isTrue } from "../http/request-info.ts";
 import { isServedAsStored, readVersion } from "../registry/convert.ts";
-import { printed } from "../registry/object-codec.ts";
+import { printed, sortedMembers } from "../registry/object-codec.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import { parseIncludeObject, partialOf, partialSchema, tableOf, tableSchema } from "./transform.ts";
 
 /** The form asked for, among what a resource offers. */
 export function negotiateFor(context: RequestContext, transforms: readonly Transform["kind"][], goType?: string): Negotiated {
-  const { group, version, resource, subresource } = context.info;
-  const isCustom = context.server.resources.find(group, version, resource)?.isCustom === true && subresource !== "scale";
-  try {
-    const form = negotiate(context.request.headers["accept"], { transforms, ...(goType !== undefined && { goType }), ...(isCustom && { mediaTypes: textMediaTypes }) });
-    return withPretty(context, form);
-  } catch (error) {
-    if (!isCustom || !(error instanceof StatusError) || error.reason !== "NotAcceptable") throw error;
-    throw new StatusError({ ...error.status, message: "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf" });
-  }
+  return withPretty(context, negotiate(context.request.headers["accept"], { transforms, ...(goType !== undefined && { goType }), ...offerOf(context) }));
 }
 
-/** Custom resources have no protobuf form. */
-const textMediaTypes: readonly MediaType[] = ["application/json", "application/yaml"];
+/** The form of a watch's frames. */
+export function negotiateFrames(context: RequestContext, transforms: readonly Transform["kind"][]): Negotiated {
+  return negotiate(context.request.headers["accept"], { ...offerOf(context), transforms, mediaTypes: ["application/json", "application/vnd.kubernetes.protobuf"], listed: streamMediaTypes });
+}
+
+/** Custom resources are not served by routes that know what they make. */
+function offerOf(context: RequestContext): Pick<Offer, "isCustom" | "produces"> {
+  const { group, version, resource, subresource, verb } = context.info;
+  const definition = context.server.resources.find(group, version, resource);
+  if (definition?.isCustom === true) return { isCustom: subresource !== "scale" };
+  const hasFrames = (verb === "list" || verb === "watch") && definition?.verbs.has("watch") === true;
+  return { produces: hasFrames ? [...allMediaTypes, ...streamMediaTypes] : allMediaTypes };
+}
+
+const streamMediaTypes = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
 
 /** Go's type of a resource's objects, as refusals show it. */
 export function goTypeOf(definition: ResourceDefinition, isList: boolean): string {
@@ -40,21 +43,30 @@ export function goTypeOf(definition: ResourceDefinition, isList: boolean): strin
 
 /** `?pretty`, and browsers' and curl's habit of getting indented JSON. */
 export function withPretty(context: RequestContext, form: Negotiated): Negotiated {
-  const asked = context.query.get("pretty");
+  const asked = context.query.get("pretty") ?? "";
   const agent = context.request.headers["user-agent"] ?? "";
-  const isPretty = asked === null ? form.isPretty || /^(curl|Wget|Mozilla\/5\.0)/.test(agent) : isTrue(asked);
+  const isPretty = asked === "" ? form.isPretty || /^(curl|Wget|Mozilla\/5\.0)/.test(agent) : /^(1|t|T|TRUE|true|True)$/.test(asked);
   return isPretty === form.isPretty ? form : { ...form, isPretty };
 }
 
-export function objectTransforms(definition: ResourceDefinition): readonly Transform["kind"][] {
-  return definition.table === undefined ? ["PartialObjectMetadata"] : ["Table", "PartialObjectMetadata"];
+export function objectTransforms(definition: ResourceDefinition, subresource = ""): readonly Transform["kind"][] {
+  return definition.table === undefined || withoutTable.has(subresource) ? ["PartialObjectMetadata"] : ["Table", "PartialObjectMetadata"];
 }
+
+/** Subresources that show the object, but not as a row. */
+const withoutTable = new Set(["ephemeralcontainers", "resize"]);
 
 /** Answers with a stored object. Plain JSON is a slice of the stored bytes. */
 export function respondStored(context: RequestContext, definition: ResourceDefinition, stored: StoredObject, options: { form: Negotiated; status: number }): ApiResponse {
   const { form, status } = options;
-  if (form.mediaType === "application/json" && form.transform === undefined && !form.isPretty && isServedAsStored(definition, stored)) return jsonBytesResponse(status, stored.toJson());
+  if (form.mediaType === "application/json" && form.transform === undefined && !form.isPretty && isServedAsStored(definition, stored)) return jsonBytesResponse(status, stored.toJsonLine());
   return respondObject(context, definition, readVersion(definition, stored), options);
+}
+
+/** Text for people shows a custom resource's members in order. */
+export function printedAs(definition: ResourceDefinition, object: KubeObject, form: Negotiated): JsonObject {
+  const json = printed(definition, object);
+  return definition.isCustom && (form.isPretty || form.mediaType === "application/yaml") ? sortedMembers(json) : json;
 }
 
 /** Answers with an object that is not (or not like this) in the store. */
@@ -68,6 +80,6 @@ export function respondObject(context: RequestContext, definition: ResourceDefin
       return objectResponse(status, partialOf(object, form.transform.version), form, partialSchema);
     case "PartialObjectMetadataList":
     case undefined:
-      return objectResponse(status, options.schema === undefined ? printed(definition, object) : canonicalize(object as unknown as JsonObject, options.schema), form, schema);
+      return objectResponse(status, options.schema === undefined ? printedAs(definition, object, form) : canonicalize(object as unknown as JsonObject, options.schema), form, schema);
   }
 }

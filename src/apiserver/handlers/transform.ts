@@ -23,7 +23,7 @@ export function parseIncludeObject(query: URLSearchParams): "None" | "Metadata" 
   const value = query.get("includeObject") ?? "";
   if (value === "") return "Metadata";
   if (value === "None" || value === "Metadata" || value === "Object") return value;
-  throw badRequestError(`unrecognized includeObject value: ${JSON.stringify(value)}`);
+  throw badRequestError(`Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`);
 }
 
 /** Objects as rows; columns are described by what OpenAPI says of the fields that they show. */
@@ -34,7 +34,7 @@ export function tableOf(definition: ResourceDefinition, objects: readonly KubeOb
     kind: "Table",
     apiVersion: `meta.k8s.io/${options.transform.version}`,
     metadata: listMetadataJson(options.metadata),
-    columnDefinitions: options.withColumns === false ? [] : table.columns.map((column) => columnOf(definition, column, options.descriptions)),
+    columnDefinitions: options.withColumns === false ? null : table.columns.map((column) => columnOf(definition, column, options.descriptions)),
     rows: sorted.length === 0 && table.printer.isPlain === true ? null : sorted.map((object) => rowOf(definition, object, options)),
   };
 }
@@ -65,7 +65,7 @@ function rowOf(definition: ResourceDefinition, object: KubeObject, options: Tabl
       row["object"] = null;
       break;
     case "Metadata":
-      row["object"] = partialOf(object, "v1");
+      row["object"] = partialOf(object, options.transform.version);
       break;
     case "Object":
       row["object"] = object as unknown as JsonObject;

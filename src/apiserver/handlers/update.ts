@@ -15,7 +15,7 @@ import { negotiateFor, objectTransforms } from "./respond.ts";
 
 export async function handleUpdate(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
   const { namespace, name, subresource } = context.info;
-  const form = negotiateFor(context, objectTransforms(definition));
+  const form = negotiateFor(context, objectTransforms(definition, context.info.subresource));
   const options = parseWriteOptions(context.query, "UpdateOptions");
   const given = decodeBody(context, definition, options.fieldValidation);
   definition.strategy?.defaults?.(given);

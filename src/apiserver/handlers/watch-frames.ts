@@ -1,5 +1,6 @@
 /** Watch frames in every form: `{"type":"ADDED","object":{…}}` and its Table, metadata and protobuf relatives. */
 import { canonicalize } from "../../apimachinery/encode/canonical.ts";
+import { goJson } from "../../apimachinery/json.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import { apiVersionOf } from "../../apimachinery/object.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -96,13 +97,13 @@ export class FrameEncoder {
   #bookmarkTable(object: KubeObject): JsonObject {
     const table = tableOf(this.#definition, [], { transform: this.#form.transform!, includeObject: "None", metadata: { resourceVersion: object.metadata.resourceVersion! }, nowMs: 0, descriptions: this.#context.server.descriptions, withColumns: !this.#hasSentColumns });
     this.#hasSentColumns = true;
-    return { ...table, rows: [{ cells: [...this.#definition.table!.printer.cells({ metadata: {} }, { nowMs: this.#context.server.clock.nowMs() })], object: this.#includeObject === "None" ? null : partialOf(object, "v1") }] };
+    return { ...table, rows: [{ cells: [...this.#definition.table!.printer.cells({ metadata: {} }, { nowMs: this.#context.server.clock.nowMs() })], object: this.#includeObject === "None" ? null : partialOf(object, this.#form.transform!.version) }] };
   }
 
   #frame(type: string, object: JsonObject, schema: StructSchema | undefined): Buffer {
     switch (this.#form.mediaType) {
       case "application/json":
-        return Buffer.from(`{"type":${JSON.stringify(type)},"object":${JSON.stringify(object)}}\n`);
+        return Buffer.from(`{"type":${JSON.stringify(type)},"object":${goJson(object)}}\n`);
       case "application/yaml":
         return Buffer.from(`---\n${jsonToYaml({ type, object })}`);
       case "application/vnd.kubernetes.protobuf": {

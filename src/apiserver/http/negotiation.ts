@@ -23,29 +23,49 @@ export interface Offer {
   readonly transforms: readonly Transform["kind"][];
   /** Go's type of what the endpoint shows, for the refusal of an object's form for a list and the other way round. */
   readonly goType?: string;
+  /** Custom resources: only their metadata has a protobuf form. */
+  readonly isCustom?: boolean;
   /** Media types; all three unless given. */
   readonly mediaTypes?: readonly MediaType[];
+  /** What a refusal lists; all three media types unless given. */
+  readonly listed?: readonly string[];
+  /** What the route of a built-in resource makes: it is asked first, knows no wildcard but the whole one, and refuses in its own words. */
+  readonly produces?: readonly string[];
 }
 
-const allMediaTypes: readonly MediaType[] = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+export const allMediaTypes: readonly MediaType[] = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 
 /** Picks the form of the answer, or throws the 406 that lists what is to be had. */
 export function negotiate(accept: string | undefined, offer: Offer): Negotiated {
   const mediaTypes = offer.mediaTypes ?? allMediaTypes;
   if (accept === undefined || accept.trim() === "") return { mediaType: mediaTypes[0]!, isPretty: false, transform: undefined };
+  if (offer.produces !== undefined && !isProduced(accept, offer.produces)) throw notAcceptable(offer.produces);
   for (const clause of parseAccept(accept)) {
-    const mediaType = clause.type === "*/*" ? mediaTypes[0]! : mediaTypes.find((type) => type === clause.type);
+    const mediaType = mediaTypeOf(clause.type, mediaTypes);
     if (mediaType === undefined) continue;
     const transform = readTransform(clause.parameters, offer);
     if (transform === "refused") continue;
     // A Table has no protobuf form: such a clause is passed over.
     if (transform?.kind === "Table" && mediaType === "application/vnd.kubernetes.protobuf") continue;
+    if (transform === undefined && mediaType === "application/vnd.kubernetes.protobuf" && offer.isCustom === true) continue;
     return { mediaType, isPretty: clause.parameters.get("pretty") === "1", transform };
   }
-  throw notAcceptable(mediaTypes);
+  throw new StatusError({ message: `only the following media types are accepted: ${(offer.listed ?? allMediaTypes).join(", ")}`, reason: "NotAcceptable", code: 406 });
 }
 
-/** The 406 of an Accept header that nothing satisfies. */
+function isProduced(accept: string, produces: readonly string[]): boolean {
+  return accept.split(",").some((clause) => {
+    const type = clause.split(";")[0]!.trim();
+    return type === "*/*" || produces.includes(type);
+  });
+}
+
+function mediaTypeOf(asked: string, mediaTypes: readonly MediaType[]): MediaType | undefined {
+  if (asked === "*/*") return mediaTypes[0]!;
+  return asked.endsWith("/*") ? mediaTypes.find((type) => type.startsWith(asked.slice(0, -1))) : mediaTypes.find((type) => type === asked);
+}
+
+/** The 406 of a route. */
 export function notAcceptable(mediaTypes: readonly string[] = allMediaTypes): StatusError {
   return new StatusError({
     message: `406: Not Acceptable\n\nAvailable representations: ${mediaTypes.join(", ")}`,
@@ -56,6 +76,7 @@ export function notAcceptable(mediaTypes: readonly string[] = allMediaTypes): St
 }
 
 function wrongShape(as: string, goType: string): StatusError {
+  if (as.endsWith("List") && goType.startsWith("unstructured.")) return new StatusError({ message: "content is not a list", code: 500 });
   return new StatusError({ message: `you requested ${as}, but the requested object is ${as.endsWith("List") ? "not " : ""}a list (*${goType})`, reason: "NotAcceptable", code: 406 });
 }
 

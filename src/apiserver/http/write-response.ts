@@ -5,6 +5,7 @@ import { StatusError, internalServerError } from "../../apimachinery/status.ts";
 import type { Status } from "../../apimachinery/status.ts";
 import { jsonToYaml } from "../../apimachinery/yaml-writer.ts";
 import { encodeProtobuf } from "../../apimachinery/protobuf/envelope.ts";
+import { goJson } from "../../apimachinery/json.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import type { StructSchema } from "../../apimachinery/schema.ts";
 import { typeRegistry } from "../../api/registry.ts";
@@ -39,13 +40,14 @@ function encodeAs(object: JsonObject, form: Negotiated, schema: StructSchema | u
   }
 }
 
-/** JSON with a final newline, as Go's encoder writes it. */
+/** JSON as Go's encoder writes it: with a final newline, unless it is indented. */
 export function jsonText(value: unknown, isPretty = false): Buffer {
-  return Buffer.from(`${isPretty ? JSON.stringify(value, undefined, 2) : JSON.stringify(value)}\n`);
+  return Buffer.from(isPretty ? goJson(value, 2) : `${goJson(value)}\n`);
 }
 
 const statusSchema = typeRegistry.struct("apimachinery.pkg.apis.meta.v1.Status");
-const jsonForm: Negotiated = { mediaType: "application/json", isPretty: false, transform: undefined };
+/** A Status that could not be given in the form asked for is indented. */
+const jsonForm: Negotiated = { mediaType: "application/json", isPretty: true, transform: undefined };
 
 /** Answers with a Status in the form asked for. */
 export function statusResponse(status: Status, form: Negotiated = jsonForm, headers: ApiResponse["headers"] = {}): ApiResponse {

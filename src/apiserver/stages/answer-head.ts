@@ -1,6 +1,7 @@
 /** Outermost stage: every answer carries an audit id, cache control and the warnings collected; failures become Status answers. */
 import type { ApiResponse } from "../../apimachinery/request.ts";
 import { StatusError } from "../../apimachinery/status.ts";
+import { withPretty } from "../handlers/respond.ts";
 import { negotiate } from "../http/negotiation.ts";
 import type { Negotiated } from "../http/negotiation.ts";
 import { statusResponse, toStatus } from "../http/write-response.ts";
@@ -41,7 +42,7 @@ function failure(context: RequestContext, error: unknown): ApiResponse {
 /** Errors follow the Accept header as far as it can be followed. */
 function errorForm(context: RequestContext): Negotiated | undefined {
   try {
-    return { ...negotiate(context.request.headers["accept"], { transforms: ["Table", "PartialObjectMetadata", "PartialObjectMetadataList"] }), transform: undefined };
+    return withPretty(context, negotiate(context.request.headers["accept"], { transforms: [] }));
   } catch {
     // Nothing acceptable: JSON it is.
     return undefined;
