@@ -5,6 +5,7 @@ import type { Status } from "../../apimachinery/status.ts";
 import { deleteObject } from "../registry/delete.ts";
 import type { Deleted } from "../registry/delete.ts";
 import { parseDeleteOptions } from "../registry/delete-options.ts";
+import type { DeleteOptions } from "../registry/delete-options.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import { statusResponse } from "../http/write-response.ts";
@@ -19,11 +20,18 @@ export async function handleDelete(context: RequestContext, definition: Resource
   checkBodySize(context);
   checkName(name);
   const options = parseDeleteOptions(context);
+  warnOfPropagation(context, definition, options);
   const deleted = await deleteObject({ context, definition, namespace, name, options });
   const showsObject = !deleted.isGone || definition.strategy?.delete?.answer === "object";
   const status = !deleted.isGone && options.orphanDependents === false ? 202 : 200;
   if (showsObject) return respondObject(context, definition, lastState(deleted), { form, status });
   return statusResponse(successStatus(definition, deleted), { ...form, transform: undefined });
+}
+
+/** Kinds whose dependents are kept by default say so to a client that did not choose. */
+function warnOfPropagation(context: RequestContext, definition: ResourceDefinition, options: DeleteOptions): void {
+  const warning = definition.strategy?.delete?.propagationWarning;
+  if (warning !== undefined && options.propagationPolicy === undefined && options.orphanDependents === undefined) context.warnings.add(warning);
 }
 
 /** A deleted object is shown as it was last; one that vanished carries the deletion's revision. */

@@ -83,6 +83,8 @@ async function createNamed(request: CreateRequest, admission: AdmissionRequest, 
     const key = definition.isNamespaced ? `${request.namespace}/${name}` : name;
     const existing = definition.storage!.cache.get(key);
     if (existing !== undefined) throw takenError(definition, name, existing);
+    // What prepare and admission have added is defaulted like the rest.
+    strategy.defaults?.(object);
     const bytes = storedBytes(definition, object);
     if (options.isDryRun) {
       await allocation.release();

@@ -93,6 +93,7 @@ async function updateStored(request: UpdateRequest, stored: StoredObject): Promi
 
 async function writeUpdated(request: UpdateRequest, stored: StoredObject, object: KubeObject): Promise<Written | "raced"> {
   const { context, definition, options } = request;
+  definition.strategy!.defaults?.(object);
   const bytes = storedBytes(definition, object);
   if (options.isDryRun) return { dryRun: { ...object, metadata: { ...object.metadata, resourceVersion: String(stored.revision) } } };
   if (isFinished(object, definition.strategy!)) {
