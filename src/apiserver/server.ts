@@ -13,11 +13,11 @@ import type { PluginChoice } from "./admission/plugins.ts";
 import { AdmissionChain } from "./admission/chain.ts";
 import { firstOf, loopbackAuthenticator } from "./authn/authenticator.ts";
 import type { Authenticator } from "./authn/authenticator.ts";
-import { BearerTokens } from "./authn/bearer-tokens.ts";
-import { bootstrapTokens } from "./authn/bootstrap-tokens.ts";
 import { clientCertificates } from "./authn/client-certificates.ts";
-import { TokenSigner, serviceAccountTokens } from "./authn/service-account-tokens.ts";
-import { staticTokens } from "./authn/static-tokens.ts";
+import { anonymousChoice, configuredTokens } from "./authn/configured.ts";
+import type { AuthenticationOptions } from "./authn/configured.ts";
+import { TokenSigner } from "./authn/service-account-tokens.ts";
+import type { ObjectFinder } from "./authn/service-account-tokens.ts";
 import { escalationCheck } from "./authz/escalation.ts";
 import { chosenAuthorizers, defaultAuthorization } from "./authz/modes.ts";
 import type { AuthorizationChoice } from "./authz/modes.ts";
@@ -38,7 +38,7 @@ import type { ServerSettings, ServerState } from "./server-state.ts";
 import { ServiceAllocator } from "./services/allocator.ts";
 import type { NodeConnector } from "./streaming/node-connector.ts";
 
-export interface ApiServerOptions {
+export interface ApiServerOptions extends AuthenticationOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -54,10 +54,6 @@ export interface ApiServerOptions {
   readonly admission: PluginChoice;
   /** Default: Node, then RBAC. */
   readonly authorization?: AuthorizationChoice;
-  /** Content of the static token file. */
-  readonly staticTokens?: string;
-  /** Whether Secrets of type `bootstrap.kubernetes.io/token` authenticate. */
-  readonly allowsBootstrapTokens?: boolean;
   readonly extraAuthenticators?: readonly Authenticator[];
 }
 
@@ -115,15 +111,8 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
   const graph = new NodeGraph({ pods: cacheOf("", "pods"), persistentVolumes: cacheOf("", "persistentvolumes") });
   const tokens = new TokenSigner({ signingKey: options.serviceAccountKey, issuer: settings.serviceAccountIssuer, audiences: settings.apiAudiences }, clock, random);
   const gates = options.gates ?? {};
-  const { apiAudiences } = settings;
-  const bearerTokens = new BearerTokens(
-    [
-      ...(options.staticTokens === undefined ? [] : [staticTokens(options.staticTokens, apiAudiences)]),
-      serviceAccountTokens(tokens, clock, (resource, namespace, name) => findObject(state, resource, namespace, name)),
-      ...(options.allowsBootstrapTokens === true ? [bootstrapTokens(apiAudiences, clock, (name) => findObject(state, "/secrets", "kube-system", name))] : []),
-    ],
-    apiAudiences,
-  );
+  const find: ObjectFinder = (resource, namespace, name) => findObject(state, resource, namespace, name);
+  const bearerTokens = configuredTokens(options, { clock, log, tasks: own.tasks, apiAudiences: settings.apiAudiences, signer: tokens, find });
   const state: ServerState & { isShuttingDown: boolean } = {
     clock,
     random,
@@ -136,6 +125,7 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
     tokens,
     ...own,
     isShuttingDown: false,
+    anonymous: anonymousChoice(options, settings.anonymousAuth),
     bearerTokens,
     authenticator: firstOf([
       loopbackAuthenticator,
@@ -143,7 +133,7 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
       bearerTokens,
       ...(options.extraAuthenticators ?? []),
     ]),
-    ...chosenAuthorizers(options.authorization ?? defaultAuthorization, { node: nodeAuthorizer(graph, (resource, namespace, name) => findObject(state, resource, namespace, name)), rbac }),
+    ...chosenAuthorizers(options.authorization ?? defaultAuthorization, { node: nodeAuthorizer(graph, find), rbac }),
     admission: new AdmissionChain([...admissionPlugins(options.admission), escalationCheck(rbac)]),
     allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), addresses: () => cacheOf("networking.k8s.io", "ipaddresses"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),
     nodes: options.nodes,
