@@ -6,6 +6,7 @@ import type { TaskGroup } from "../base/task-group.ts";
 import type { RuleSettings } from "../api/strategy.ts";
 import type { Store } from "../storage/store.ts";
 import type { AdmissionChain } from "./admission/chain.ts";
+import type { AnonymousChoice } from "./authn/anonymous.ts";
 import type { Authenticator } from "./authn/authenticator.ts";
 import type { BearerTokens } from "./authn/bearer-tokens.ts";
 import type { TokenSigner } from "./authn/service-account-tokens.ts";
@@ -25,6 +26,7 @@ export interface ServerState {
   readonly cacher: Cacher;
   readonly resources: ResourceTable;
   readonly authenticator: Authenticator;
+  readonly anonymous: AnonymousChoice;
   /** Answers token reviews. */
   readonly bearerTokens: BearerTokens;
   readonly authorizer: Authorizer;

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { yamlToJson } from "../../apimachinery/yaml.ts";
+import type { AuthenticationConfiguration } from "../../apiserver/authn/jwt/configuration.ts";
 import type { AuthorizationChoice } from "../../apiserver/authz/modes.ts";
 import { UsageError } from "../arguments.ts";
 
@@ -10,6 +11,7 @@ export interface ApiServerFiles {
   readonly admissionConfigurations: Readonly<Record<string, unknown>>;
   readonly staticTokens?: string;
   readonly authorization?: AuthorizationChoice;
+  readonly authentication?: AuthenticationConfiguration;
 }
 
 type Flags = ReadonlyMap<string, readonly string[]>;
@@ -18,9 +20,11 @@ type Flags = ReadonlyMap<string, readonly string[]>;
 export async function readApiServerFiles(flags: Flags): Promise<ApiServerFiles> {
   const admission = flags.get("admission-control-config-file")?.at(-1);
   const tokens = flags.get("token-auth-file")?.at(-1);
+  const authentication = flags.get("authentication-config")?.at(-1);
   return {
     admissionConfigurations: admission === undefined ? {} : await admissionConfigurations(admission),
     ...(tokens !== undefined && { staticTokens: await text(tokens) }),
+    ...(authentication !== undefined && { authentication: (await document(authentication)) as AuthenticationConfiguration }),
     ...(await authorization(flags)),
   };
 }

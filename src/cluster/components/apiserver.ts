@@ -14,6 +14,7 @@ import { NodeDialer } from "../node-dialer.ts";
 import type { UpOptions } from "../up-options.ts";
 import { readApiServerFiles } from "./apiserver-files.ts";
 import { apiServerFlags } from "./apiserver-flags.ts";
+import { readDocument } from "../read-document.ts";
 import { kubeconfigText } from "../kubeconfig-text.ts";
 
 export interface RunningApiServer extends AsyncDisposable {
@@ -56,6 +57,7 @@ export async function startApiServer(environment: Environment, options: UpOption
         admission: { ...flags.admission, configurations: admissionConfigurations },
         allowsBootstrapTokens: flags.allowsBootstrapTokens,
         ...files,
+        readDocument,
       }),
       (opened) => opened.close(),
     );

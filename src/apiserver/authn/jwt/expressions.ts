@@ -1,0 +1,42 @@
+/** CEL in authentication: variables `claims` and `user`. */
+import { createEnvironment } from "../../../apimachinery/cel/environment.ts";
+import { activationOf, compile, evaluate } from "../../../apimachinery/cel/program.ts";
+import { dynType, mapType, stringType } from "../../../apimachinery/cel/check/types.ts";
+import { fromJson } from "../../../apimachinery/cel/eval/json-values.ts";
+import { ListValue } from "../../../apimachinery/cel/eval/values.ts";
+import { cidrLibrary, ipLibrary } from "../../../apimachinery/cel/library/ip-addresses.ts";
+import { listsLibrary } from "../../../apimachinery/cel/library/lists.ts";
+import { optionalLibrary } from "../../../apimachinery/cel/library/optionals.ts";
+import { regexLibrary } from "../../../apimachinery/cel/library/regex.ts";
+import { setsLibrary } from "../../../apimachinery/cel/library/sets.ts";
+import { stringsLibrary } from "../../../apimachinery/cel/library/strings.ts";
+import { urlsLibrary } from "../../../apimachinery/cel/library/urls.ts";
+
+/** A failed evaluation: the text says why. */
+export class ExpressionError extends Error {
+  override name = "ExpressionError";
+}
+
+export type CompiledExpression = (values: unknown) => { readonly value: string | boolean | readonly unknown[] | null | undefined };
+
+const objectType = mapType(stringType, dynType);
+const libraries = [stringsLibrary, listsLibrary, setsLibrary, regexLibrary, urlsLibrary, optionalLibrary, ipLibrary, cidrLibrary];
+
+/** Compiles once; throws ExpressionError with the compiler's text. `variable` is `claims` or `user`. */
+export function compileExpression(variable: "claims" | "user", text: string): CompiledExpression {
+  const compilation = compile(environments[variable], text);
+  if (!("program" in compilation)) throw new ExpressionError(compilation.errors);
+  const { program } = compilation;
+  return (values) => {
+    const outcome = evaluate(program, activationOf({ [variable]: () => fromJson(values, objectType) }));
+    if ("error" in outcome) throw new ExpressionError(`expression '${text}' resulted in error: ${outcome.error}`);
+    const { value } = outcome;
+    if (value === null || typeof value === "string" || typeof value === "boolean") return { value };
+    return { value: value instanceof ListValue ? [...value] : undefined };
+  };
+}
+
+const environments = {
+  claims: createEnvironment({ variables: { claims: objectType }, libraries }),
+  user: createEnvironment({ variables: { user: objectType }, libraries }),
+} as const;
