@@ -1,15 +1,16 @@
 import { backoffMs } from "../../base/backoff.ts";
 import { deepEqual } from "../../apimachinery/json.ts";
 import { selectorFromObject } from "../../apimachinery/selectors/label-selector.ts";
-import { keyOf, resources, splitKey } from "../../client/index.ts";
+import { controllerOf, keyOf, resources, splitKey } from "../../client/index.ts";
 import { defineController, ownKey, watch } from "../../operator/index.ts";
 import { claimCandidates, ownerIndex } from "../ownership/owner-index.ts";
 import { ownerKeys } from "../ownership/owner-keys.ts";
+import { onNode } from "../pods/node-index.ts";
 import { fitOf } from "./daemon-pod.ts";
 import { planDaemonSet } from "./plan.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { DaemonSet } from "../../api/apps-v1/types.ts";
-import type { Controller } from "../../operator/index.ts";
+import type { Caches, Controller } from "../../operator/index.ts";
 
 /** Keeps the pods of DaemonSets. Keys are DaemonSets. */
 export function daemonSetController(options: { readonly workers?: number } = {}): Controller {
@@ -23,15 +24,10 @@ export function daemonSetController(options: { readonly workers?: number } = {})
     watches: [
       watch(resources.daemonSets, { keys: ownKey }),
       watch(resources.controllerRevisions, { keys: ownerKeys(resources.daemonSets, selectorOf), indexes: ownerIndex }),
-      watch(resources.pods, { keys: ownerKeys(resources.daemonSets, selectorOf), indexes: ownerIndex }),
+      watch(resources.pods, { keys: ownerKeys(resources.daemonSets, selectorOf), indexes: { ...ownerIndex, ...onNode } }),
       // A node that goes takes its pods with it by the garbage collection of pods.
       watch(resources.nodes, {
-        keys: (node, caches) =>
-          caches
-            .of(resources.daemonSets)
-            .list()
-            .filter((set) => fitOf(set, node).mayStart)
-            .map(keyOf),
+        keys: (node, caches) => setsToPlace(node.metadata.name ?? "", caches),
         isRelevant: ({ kind, object, old }) =>
           kind === "add" || (kind === "update" && (!deepEqual(object.metadata.labels, old.metadata.labels) || !deepEqual(object.spec, old.spec))),
       }),
@@ -52,6 +48,20 @@ export function daemonSetController(options: { readonly workers?: number } = {})
       await context.carryOut(key, planDaemonSet(snapshot, nowMs));
     },
   });
+}
+
+/** The sets that have no pod on a node though they may, or have one though they may not. */
+function setsToPlace(nodeName: string, caches: Caches): readonly string[] {
+  const node = caches.of(resources.nodes).get("", nodeName);
+  if (node === undefined) return [];
+  const owners = new Set(
+    caches
+      .of(resources.pods)
+      .byIndex("node", nodeName)
+      .map((pod) => controllerOf(pod)?.uid),
+  );
+  const sets = caches.of(resources.daemonSets).list();
+  return sets.filter((set) => (owners.has(set.metadata.uid) ? !fitOf(set, node).mayStay : fitOf(set, node).mayStart)).map(keyOf);
 }
 
 /** How often a node's pod was killed for having finished: the next one waits longer, until a while has passed without. */

@@ -16,6 +16,7 @@ export function jobController(options: { readonly workers?: number } = {}): Cont
   return defineController<JobSnapshot>({
     name: "job-controller",
     workers: options.workers ?? 5,
+    backoff: { baseMs: 1000, maxMs: 60_000 },
     watches: [
       watch(resources.jobs, { keys: ownKey }),
       watch(resources.pods, { keys: ownerJobs, indexes: { ...ownerIndex, jobName: jobNameOf } }),
