@@ -1,17 +1,13 @@
 /** Environments: what names, functions, macros and rules an expression may use. They are data, made once and shared. */
-import type { CelIssue } from "./source.ts";
-import type { Checked, Declarations } from "./check/checker.ts";
+import type { Declarations } from "./check/checker.ts";
 import { mergeDeclarations } from "./check/declarations.ts";
 import type { FunctionDeclaration } from "./check/declarations.ts";
 import type { LiteralRule } from "./check/literal-rules.ts";
-import { readableLiteral } from "./check/literal-rules.ts";
 import { boolType, bytesType, doubleType, durationType, dynType, intType, listType, mapType, nullType, stringType, timestampType, typeType, uintType } from "./check/types.ts";
 import type { CelType } from "./check/types.ts";
 import { ActualCost } from "./eval/actual-cost.ts";
 import type { FunctionCost } from "./eval/actual-cost.ts";
-import { toDuration, toTimestamp } from "./eval/conversions.ts";
 import type { FunctionEstimate } from "./cost/estimate.ts";
-import { compilePattern } from "./library/patterns.ts";
 import { standardFunctions } from "./library/standard.ts";
 import { standardMacros } from "./syntax/macros.ts";
 import type { Macro } from "./syntax/macros.ts";
@@ -60,7 +56,7 @@ export class Environment implements Declarations {
     this.#functions = inherited?.functions ?? mergeDeclarations([...standardFunctions(options.features), ...libraries.flatMap((library) => library.functions ?? [])]);
     this.#types = inherited?.types ?? new Map([...namedTypes, ...libraries.flatMap((library) => [...(library.types ?? [])])]);
     this.macros = inherited?.macros ?? [...standardMacros, ...libraries.flatMap((library) => library.macros ?? [])];
-    this.literalRules = inherited?.literalRules ?? [...standardRules, ...libraries.flatMap((library) => library.literalRules ?? [])];
+    this.literalRules = inherited?.literalRules ?? libraries.flatMap((library) => library.literalRules ?? []);
     this.actualCost = inherited?.actualCost ?? new ActualCost(new Map(libraries.flatMap((library) => [...(library.actualCosts ?? [])])));
     this.estimates = inherited?.estimates ?? new Map(libraries.flatMap((library) => [...(library.estimates ?? [])]));
   }
@@ -100,12 +96,3 @@ const namedTypes: ReadonlyArray<readonly [string, CelType]> = [
   ["bool", boolType], ["bytes", bytesType], ["double", doubleType], ["int", intType], ["list", listType(dynType)], ["map", mapType(dynType, dynType)], ["null_type", nullType],
   ["string", stringType], ["type", typeType()], ["uint", uintType], ["google.protobuf.Duration", durationType], ["google.protobuf.Timestamp", timestampType],
 ];
-
-/** Rules on literals that hold in all of Kubernetes' environments, in the order in which their faults are found. */
-const standardRules: readonly LiteralRule[] = [
-  readableLiteral("duration", "invalid duration argument", toDuration),
-  readableLiteral("timestamp", "invalid timestamp argument", toTimestamp),
-  readableLiteral("matches", "invalid matches argument", (value) => (typeof value === "string" ? compilePattern(value) : value)),
-];
-
-export type { CelIssue, Checked };

@@ -12,13 +12,13 @@ export const noOffset = -1;
 
 const maxIssues = 100;
 
-/** The faults as one text, ordered by place; the first hundred and a count of the rest. */
+/** The faults as one text, ordered by place: the first hundred that were found, and a count of the rest. */
 export function formatIssues(text: string, issues: readonly CelIssue[]): string {
   const lines = new Lines(text);
-  const placed = issues.map((issue) => ({ issue, ...lines.place(issue.offset) }));
+  const placed = issues.slice(0, maxIssues).map((issue) => ({ issue, ...lines.place(issue.offset) }));
   placed.sort((a, b) => a.line - b.line || a.column - b.column);
-  const shown = placed.slice(0, maxIssues).map(({ issue, line, column }) => `ERROR: <input>:${line}:${column + 1}: ${issue.message}${snippet(lines, line, column)}`);
-  if (placed.length > maxIssues) shown.push(`${placed.length - maxIssues} more errors were truncated`);
+  const shown = placed.map(({ issue, line, column }) => `ERROR: <input>:${line}:${column + 1}: ${issue.message}${snippet(lines, line, column)}`);
+  if (issues.length > maxIssues) shown.push(`${issues.length - maxIssues} more errors were truncated`);
   return shown.join("\n");
 }
 

@@ -247,12 +247,9 @@ class Checker {
 
   #struct(expr: StructExpr): CelType {
     const type = candidates(this.#declarations.container, expr.typeName).map((name) => this.#declarations.typeNamed(name)).find((each) => each !== undefined);
-    if (type === undefined) {
-      const isVariable = this.#declarations.variable(expr.typeName);
-      if (isVariable !== undefined) this.#fault(expr.at, `'${formatType(isVariable)}' is not a type`);
-      else this.#fault(expr.at, `undeclared reference to '${expr.typeName}' (in container '${this.#declarations.container}')`);
-    } else if (type.kind !== "struct") this.#fault(expr.at, `'${formatType(type)}' is not a message type`);
-    const struct = type?.kind === "struct" ? type : undefined;
+    if (type === undefined) return this.#fault(expr.at, `undeclared reference to '${expr.typeName}' (in container '${this.#declarations.container}')`);
+    if (type.kind !== "struct") this.#fault(expr.at, `'${formatType(type)}' is not a message type`);
+    const struct = type.kind === "struct" ? type : undefined;
     if (struct !== undefined) this.#references.set(expr, { to: "type", type: struct });
     for (const field of expr.fields) this.#structField(struct, field);
     return struct ?? errorType;

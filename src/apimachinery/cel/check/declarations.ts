@@ -1,5 +1,6 @@
 /** Functions as an environment declares them. */
-import type { Value } from "../eval/values.ts";
+import type { FunctionEstimate } from "../cost/estimate.ts";
+import type { CelError, Value } from "../eval/values.ts";
 import type { CelType } from "./types.ts";
 
 export interface FunctionDeclaration {
@@ -21,6 +22,8 @@ export interface Overload {
   /** Arguments are not held against `args` when evaluated: the implementation looks at them itself. */
   readonly isUnguarded?: boolean;
   readonly cost?: OverloadCost;
+  /** The fault of arguments that are literals, found before evaluating; undefined stands for arguments that are none. */
+  readonly checkConstants?: (args: ReadonlyArray<Value | undefined>) => CelError | undefined;
 }
 
 /** Gets as many values as the overload has arguments; returns an error value rather than throwing. */
@@ -29,6 +32,7 @@ export type Implementation = (...args: Value[]) => Value;
 /** Costs of its own, where the general ones do not fit. */
 export interface OverloadCost {
   readonly actual?: (args: readonly Value[], result: Value) => number;
+  readonly estimate?: FunctionEstimate;
 }
 
 /** An overload from a short form: type parameters are those that the types name. */

@@ -23,25 +23,25 @@ export const homogeneousLiterals: LiteralRule = (expr, checked, ancestors) => {
   return expr.kind === "list" ? mixedList(expr, checked) : mixedMap(expr, checked);
 };
 
-/** The last argument of a function, when it is a literal, must be one that `convert` makes no error of. */
+/** The first argument of a function, when it is a literal, must be one that `convert` makes no error of. */
 export function readableLiteral(functionName: string, fault: string, convert: (value: Value) => unknown): LiteralRule {
   return (expr, checked) => {
     const reference = checked.references.get(expr);
     if (expr.kind !== "call" || reference?.to !== "function" || reference.name !== functionName) return [];
-    const literal = expr.args.at(-1);
+    const literal = expr.args[0];
     if (literal?.kind !== "literal" || !isCelError(convert(literalValue(literal.value)))) return [];
     return [{ offset: literal.at, message: fault }];
   };
 }
 
-/** A format string that is a literal is tried on as many arguments as are written down. */
-export function formatLiteral(fault: (format: string, args: number, call: CallExpr) => { readonly isInFormat: boolean; readonly message: string } | undefined): LiteralRule {
-  return (expr) => {
+/** A format that is a literal is held against the arguments that are written down. */
+export function formatLiteral(fault: (format: string, args: readonly Expr[], checked: Checked, call: CallExpr) => { readonly at: number; readonly message: string } | undefined): LiteralRule {
+  return (expr, checked) => {
     if (expr.kind !== "call" || expr.functionName !== "format") return [];
-    const [format, args] = expr.target === undefined ? [expr.args[0], expr.args[1]] : [expr.target, expr.args[0]];
+    const { target: format, args: [args] } = expr;
     if (format?.kind !== "literal" || format.value.type !== "string" || args?.kind !== "list") return [];
-    const found = fault(format.value.value, args.elements.length, expr);
-    return found === undefined ? [] : [{ offset: found.isInFormat ? format.at : expr.at, message: found.message }];
+    const found = fault(format.value.value, args.elements, checked, expr);
+    return found === undefined ? [] : [{ offset: found.at, message: found.message }];
   };
 }
 

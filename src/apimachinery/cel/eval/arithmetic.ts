@@ -72,7 +72,7 @@ export function negate(operand: Value): Value {
 
 export function not(operand: Value): Value {
   if (operand === true || operand === false) return !operand;
-  return isInt(operand) || operand instanceof Double ? noSuchOverload : noSuchOperator("!_", operand);
+  return noSuchOverload;
 }
 
 const divisionByZero = new CelError("division by zero");

@@ -2,7 +2,7 @@
 import type { Overload } from "../check/declarations.ts";
 import { isSameType } from "../check/types.ts";
 import type { CelType } from "../check/types.ts";
-import { CelError, isCelError, isOfType, noSuchOverload, typeNameOf } from "./values.ts";
+import { CelError, isCelError, isOfType, typeNameOf } from "./values.ts";
 import type { Value } from "./values.ts";
 
 /** Runs the overload that fits the arguments; errors among them are the result. */
@@ -11,7 +11,6 @@ export function dispatcher(name: string, overloads: readonly Overload[], argType
   const isOne = overloads.every((overload) => overload.implementation === first.implementation);
   if (isOne && first.isNonStrict === true) return (args) => first.implementation(...args);
   if (isOne && (first.isUnguarded === true || first.args.every((type, index) => isCertain(type, argTypes[index]!)))) return strict((args) => first.implementation(...args));
-  if (overloads.length === 1) return strict((args) => (fits(first, args) ? first.implementation(...args) : noSuchOverload));
   return strict((args) => {
     const fitting = overloads.find((overload) => fits(overload, args));
     return fitting === undefined ? new CelError(`no such overload: ${name}(${args.map(typeNameOf).join(", ")})`) : fitting.implementation(...args);

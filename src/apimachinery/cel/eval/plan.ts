@@ -117,6 +117,7 @@ export class Planner {
     return chain((frame) => {
       const operand = look(frame);
       if (isCelError(operand)) return operand;
+      if (operand instanceof Optional) return charged(frame, select(operand, field));
       frame.charge(linkCost);
       return select(operand, field);
     }, startCost);
@@ -184,15 +185,14 @@ export class Planner {
         const operand = look(frame);
         if (isCelError(operand)) return operand;
         const key = indexStep(frame);
-        const found = isCelError(key) ? key : selectOptional(operand, key);
-        if (found instanceof Optional && found.value !== undefined) frame.charge(linkCost);
-        return found;
+        return isCelError(key) ? key : charged(frame, selectOptional(operand, key));
       }, startCost);
     }
     return chain((frame) => {
       const operand = look(frame);
       if (isCelError(operand)) return operand;
       const key = indexStep(frame);
+      if (operand instanceof Optional && !isCelError(key)) return charged(frame, select(operand, key));
       frame.charge(linkCost);
       return isCelError(key) ? key : select(operand, key);
     }, startCost);
@@ -219,6 +219,8 @@ export class Planner {
     const { name, overloads } = reference;
     if (conversions.has(name) && args.length === 1 && args[0]!.constant !== undefined) return converted(name, overloads, args[0]!.constant);
     const only = overloads.length === 1 ? overloads[0]! : undefined;
+    const fault = only?.checkConstants?.(args.map((arg) => arg.constant));
+    if (fault !== undefined) throw new PlanError(fault.message);
     if (only?.id === "in_list" && args[1]!.constant instanceof ListValue) {
       const membership = constantMembership(args[0]!, args[1]!.constant);
       if (membership !== undefined) return membership;
@@ -293,6 +295,12 @@ function constant(known: Value): Plan {
 
 function value(run: Step): Plan {
   return { run, look: run, isChain: false, startCost: 0 };
+}
+
+/** Links that lead to nothing are free. */
+function charged(frame: Frame, found: Value): Value {
+  if (found instanceof Optional && found.value !== undefined) frame.charge(linkCost);
+  return found;
 }
 
 function chain(look: Step, startCost: number): Plan {

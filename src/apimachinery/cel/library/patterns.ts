@@ -18,9 +18,15 @@ export function compilePattern(source: string): RE2JS | CelError {
 }
 
 /** `text.matches(pattern)`: whether it is found anywhere in the text. */
-export function matchesPattern(text: Value, source: Value): Value {
-  const pattern = compilePattern(source as string);
-  return pattern instanceof CelError ? pattern : pattern.test(text as string);
+export function matchesPattern(text: string, source: string): Value {
+  const pattern = compilePattern(source);
+  return pattern instanceof CelError ? pattern : pattern.test(text);
+}
+
+/** A pattern that is a literal must be one. */
+export function checkPattern([, source]: ReadonlyArray<Value | undefined>): CelError | undefined {
+  const pattern = typeof source === "string" ? compilePattern(source) : undefined;
+  return pattern instanceof CelError ? pattern : undefined;
 }
 
 function compile(source: string): RE2JS | CelError {

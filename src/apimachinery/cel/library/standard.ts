@@ -12,7 +12,7 @@ import { timeField } from "../eval/timestamps.ts";
 import type { TimeField } from "../eval/timestamps.ts";
 import { Duration, isCelError, ListValue, MapValue, noSuchOperator, noSuchOverload, Timestamp } from "../eval/values.ts";
 import type { Value } from "../eval/values.ts";
-import { matchesPattern } from "./patterns.ts";
+import { checkPattern, matchesPattern } from "./patterns.ts";
 
 export function standardFunctions({ crossTypeNumericComparisons = true } = {}): FunctionDeclaration[] {
   return [...logic, ...arithmetic, ...comparisons(crossTypeNumericComparisons), ...collections, ...conversions, ...texts, ...times];
@@ -148,15 +148,16 @@ function converts(name: string, result: CelType, convert: Implementation, from: 
 }
 
 const texts: FunctionDeclaration[] = [
-  declare("contains", memberOverload("contains_string", [stringType, stringType], boolType, (text, part) => (text as string).includes(part as string))),
-  declare("endsWith", memberOverload("ends_with_string", [stringType, stringType], boolType, (text, end) => (text as string).endsWith(end as string))),
-  declare("startsWith", memberOverload("starts_with_string", [stringType, stringType], boolType, (text, start) => (text as string).startsWith(start as string))),
-  declare(
-    "matches",
-    overload("matches", [stringType, stringType], boolType, matchesPattern),
-    memberOverload("matches_string", [stringType, stringType], boolType, matchesPattern),
-  ),
+  declare("contains", ofTexts("contains_string", true, (text, part) => text.includes(part))),
+  declare("endsWith", ofTexts("ends_with_string", true, (text, end) => text.endsWith(end))),
+  declare("startsWith", ofTexts("starts_with_string", true, (text, start) => text.startsWith(start))),
+  declare("matches", ofTexts("matches", false, matchesPattern, checkPattern), ofTexts("matches_string", true, matchesPattern, checkPattern)),
 ];
+
+function ofTexts(id: string, isMember: boolean, run: (left: string, right: string) => Value, checkConstants?: Overload["checkConstants"]): Overload {
+  const implementation: Implementation = (left, right) => (typeof left === "string" && typeof right === "string" ? run(left, right) : noSuchOverload);
+  return overload(id, [stringType, stringType], boolType, implementation, { isMember, isUnguarded: true, ...(checkConstants && { checkConstants }) });
+}
 
 const timeFields: ReadonlyArray<readonly [name: TimeField, id: string]> = [
   ["getFullYear", "year"], ["getMonth", "month"], ["getDayOfYear", "day_of_year"], ["getDayOfMonth", "day_of_month"], ["getDate", "day_of_month_1_based"],

@@ -31,8 +31,10 @@ const bytes = new RegExp(`[bB](?:${quoted}|${raw})`, "y");
 const brokenString = new RegExp(String.raw`"(?:${escape}|[^\\"\n\r])*|'(?:${escape}|[^\\'\n\r])*`, "y");
 const brokenEscape = new RegExp(String.raw`\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?`, "y");
 
-export function tokenize(text: string, issues: CelIssue[]): Token[] {
+/** `unread`: what was left out between tokens, from and to which offset. */
+export function tokenize(text: string, issues: CelIssue[]): { readonly tokens: readonly Token[]; readonly unread: ReadonlyArray<readonly [number, number]> } {
   const tokens: Token[] = [];
+  const unread: [number, number][] = [];
   let at = 0;
   for (;;) {
     at += matchAt(skipped, text, at)?.length ?? 0;
@@ -40,7 +42,8 @@ export function tokenize(text: string, issues: CelIssue[]): Token[] {
     const kind = kindAt(text, at);
     if (kind === undefined) {
       const end = endOfFault(text, at);
-      issues.push({ offset: at, message: `Syntax error: token recognition error at: '${shown(text.slice(at, end))}'` });
+      issues.push({ offset: at, message: `Syntax error: token recognition error at: '${text.slice(at, end)}'` });
+      unread.push([at, end]);
       at = end;
       continue;
     }
@@ -48,7 +51,7 @@ export function tokenize(text: string, issues: CelIssue[]): Token[] {
     at += kind.length;
   }
   tokens.push({ kind: "<EOF>", at: text.length, end: text.length, text: "" });
-  return tokens;
+  return { tokens, unread };
 }
 
 function kindAt(text: string, at: number): { kind: TokenKind; length: number } | undefined {
@@ -87,10 +90,6 @@ function endOfFault(text: string, at: number): number {
   else if (!"=&|".includes(first)) return at + (text.codePointAt(at)! > 0xffff ? 2 : 1);
   if (end >= text.length) return text.length;
   return end + (text.codePointAt(end)! > 0xffff ? 2 : 1);
-}
-
-function shown(text: string): string {
-  return text.replaceAll("\n", String.raw`\n`).replaceAll("\t", String.raw`\t`).replaceAll("\r", String.raw`\r`);
 }
 
 function matchAt(pattern: RegExp, text: string, at: number): string | undefined {

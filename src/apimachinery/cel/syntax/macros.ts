@@ -160,7 +160,6 @@ export const standardMacros: readonly Macro[] = [
   one("all", "all"),
   one("exists", "exists"),
   one("exists_one", "existsOne"),
-  one("existsOne", "existsOne"),
   mapMacro(2),
   mapMacro(3),
   filterMacro,

@@ -18,7 +18,7 @@ export function parse(text: string, macros: readonly Macro[]): { readonly expr: 
   const size = codePointLength(text);
   if (size > maxCodePoints) return { issues: [{ offset: noOffset, message: `expression code point size exceeds limit: size: ${size}, limit ${maxCodePoints}` }] };
   const issues: CelIssue[] = [];
-  const tokens = tokenize(text, issues);
+  const { tokens, unread } = tokenize(text, issues);
   const parser = new Parser(tokens, macros, issues);
   try {
     const expr = parser.start();
@@ -26,7 +26,7 @@ export function parse(text: string, macros: readonly Macro[]): { readonly expr: 
   } catch (error) {
     if (error instanceof TooDeep) return { issues: [{ offset: noOffset, message: error.message }] };
     if (!(error instanceof Unexpected)) throw error;
-    return { issues: [...issues.filter((issue) => issue.message.startsWith("Syntax error")), ...describeSyntaxFaults(text, tokens)] };
+    return { issues: [...issues.filter((issue) => issue.message.startsWith("Syntax error")), ...describeSyntaxFaults(text, tokens, unread)] };
   }
 }
 

@@ -6,9 +6,10 @@ import type { CelIssue } from "../source.ts";
 import { grammar } from "./grammar.ts";
 import type { GrammarNode, Peek, Predict, RuleName, Sequence } from "./grammar.ts";
 import type { Token, TokenKind } from "./lexer.ts";
+import { reservedNames } from "./literals.ts";
 
-export function describeSyntaxFaults(text: string, tokens: readonly Token[]): CelIssue[] {
-  const walk = new Walk(text, tokens);
+export function describeSyntaxFaults(text: string, tokens: readonly Token[], unread: ReadonlyArray<readonly [number, number]>): CelIssue[] {
+  const walk = new Walk(text, tokens, unread);
   walk.rule("start", 0, undefined);
   return walk.issues;
 }
@@ -38,6 +39,7 @@ class Fault extends Error {
 class GaveUp extends Error {}
 
 const maxRecoveries = 30;
+const [primaryChoice] = grammar.primary;
 
 /** In the order of the grammar's token types, which is the order in which sets are shown. */
 const order: readonly TokenKind[] = [
@@ -49,14 +51,16 @@ class Walk {
   readonly issues: CelIssue[] = [];
   readonly #text: string;
   readonly #tokens: readonly Token[];
+  readonly #unread: ReadonlyArray<readonly [number, number]>;
   #next = 0;
   #isRecovering = false;
   #recoveries = 0;
   #lastFaultAt = -1;
   readonly #lastFaultPlaces = new Set<unknown>();
 
-  constructor(text: string, tokens: readonly Token[]) {
+  constructor(text: string, tokens: readonly Token[], unread: ReadonlyArray<readonly [number, number]>) {
     this.#text = text;
+    this.#unread = unread;
     this.#tokens = tokens;
   }
 
@@ -69,7 +73,7 @@ class Walk {
       if (!(error instanceof Fault)) throw error;
       this.#report(error.issue);
       // The tree lacks the name then, which its reader complains about.
-      if (name === "escapeIdent") this.issues.push({ offset: error.issue.offset, message: "unsupported ident kind" });
+      if (name === "escapeIdent" && caller?.sequence[0]?.type === "token") this.issues.push({ offset: error.issue.offset, message: "unsupported ident kind" });
       this.#recover(place);
     }
   }
@@ -85,12 +89,12 @@ class Walk {
       case "rule":
         return this.rule(item.rule, 0, place);
       case "optional":
-        this.#sync(place, item);
+        this.#sync(place);
         if (firstOf(item.body).kinds.has(this.#kind(0))) this.#body(item.body, place, power);
         return undefined;
       case "choice":
-        this.#sync(place, item);
-        return this.#body(item.branches[this.#predict(item.choose)]!, place, power);
+        this.#sync(place);
+        return this.#branch(item, this.#predict(item.choose), place, power);
       case "star":
         while (item.continues?.(this.#peek) ?? firstOf(item.body).kinds.has(this.#kind(0))) this.#body(item.body, place, power, item);
         return undefined;
@@ -107,6 +111,12 @@ class Walk {
           this.rule(item.rule, strength, { sequence: [], index: 0, parent: place, loop: item, isRule: false });
         }
     }
+  }
+
+  #branch(item: GrammarNode & { type: "choice" }, index: number, place: Place, power: number): void {
+    const name = this.#token(this.#kind(0) === "." ? 1 : 0);
+    if (item === primaryChoice && index < 2 && reservedNames.has(name.text)) this.issues.push({ offset: name.at, message: `reserved identifier: ${name.text}` });
+    this.#body(item.branches[index]!, place, power);
   }
 
   #body(sequence: Sequence, parent: Place, power: number, loop?: GrammarNode): void {
@@ -128,8 +138,20 @@ class Walk {
     if (typeof prediction === "number") return prediction;
     const first = this.#token();
     const last = this.#token(prediction.noneAfter - 1);
-    const input = first.kind === "<EOF>" ? "<EOF>" : this.#text.slice(first.at, last.kind === "<EOF>" ? this.#token(prediction.noneAfter - 2).end : last.end);
+    const input = first.kind === "<EOF>" ? "<EOF>" : this.#read(first.at, last.kind === "<EOF>" ? this.#token(prediction.noneAfter - 2).end : last.end);
     throw new Fault({ offset: last.at, message: `Syntax error: no viable alternative at input '${escaped(input)}'` });
+  }
+
+  /** The text without what is no token. */
+  #read(from: number, to: number): string {
+    let text = "";
+    let at = from;
+    for (const [start, end] of this.#unread) {
+      if (start < from || start >= to) continue;
+      text += this.#text.slice(at, start);
+      at = end;
+    }
+    return text + this.#text.slice(at, to);
   }
 
   #match(kind: TokenKind, place: Place): void {
@@ -149,11 +171,11 @@ class Walk {
   }
 
   /** At a decision the next token must fit one of its branches or what follows them. */
-  #sync(place: Place, item: GrammarNode): void {
+  #sync(place: Place): void {
     if (this.#isRecovering) return;
     const next = nextOf(place, place.index);
     if (next.mayEnd || next.kinds.has(this.#kind(0))) return;
-    if (!this.#dropToken(place)) throw this.#mismatch(expectedAfter(place, place.index), item);
+    if (!this.#dropToken(place)) throw this.#mismatch(expectedAfter(place, place.index));
   }
 
   #syncLoop(place: Place, item: GrammarNode): void {
@@ -174,7 +196,7 @@ class Walk {
     return true;
   }
 
-  #mismatch(expected: ReadonlySet<TokenKind>, _item?: GrammarNode): Fault {
+  #mismatch(expected: ReadonlySet<TokenKind>): Fault {
     return new Fault(this.#issue(`mismatched input ${shownToken(this.#token())} expecting ${shownSet(expected)}`));
   }
 
