@@ -8,6 +8,7 @@ import { handleHealth } from "./handlers/health.ts";
 import { healthEndpoints } from "./handlers/health-checks.ts";
 import { handleIssuer } from "./handlers/issuer-discovery.ts";
 import { OpenApiDocuments } from "./openapi/documents.ts";
+import { handleMetrics } from "./metrics/handle-metrics.ts";
 import { handleOpenApi } from "./openapi/handle-openapi.ts";
 import { versionInfo } from "./handlers/version.ts";
 import { jsonText, plainText } from "./http/write-response.ts";
@@ -29,6 +30,7 @@ export function createEndpoint(server: ServerState): Endpoint {
       (await handleHealth(context, healthEndpoints)) ??
       handleVersion(context) ??
       handleOpenApi(context, openApi) ??
+      (await handleMetrics(context, healthEndpoints)) ??
       handleIssuer(context) ??
       handleIndex(context, documents) ??
       plainText(404, "404 page not found\n")
@@ -47,11 +49,11 @@ function handleVersion(context: RequestContext): ApiResponse | undefined {
   return bytesResponse(200, "application/json", JSON.stringify(versionInfo, undefined, 2));
 }
 
-/** `/`: the paths served. */
+/** `/` and `/index.html`: the paths served. */
 function handleIndex(context: RequestContext, documents: DiscoveryDocuments): ApiResponse | undefined {
-  if (context.info.path !== "/") return undefined;
+  if (context.info.path !== "/" && context.info.path !== "/index.html") return undefined;
   const groups = (documents.groups()["groups"] as unknown as { name: string; versions: { groupVersion: string }[] }[]).flatMap((group) => [`/apis/${group.name}`, ...group.versions.map((version) => `/apis/${version.groupVersion}`)]);
   const health = (["healthz", "livez", "readyz"] as const).flatMap((name) => [`/${name}`, ...healthEndpoints[name].map((check) => `/${name}/${check.name}`)]);
-  const paths = ["/.well-known/openid-configuration", "/api", "/api/v1", "/apis", "/apis/", ...groups, ...health, "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/openid/v1/jwks", "/version"].sort();
+  const paths = ["/.well-known/openid-configuration", "/api", "/api/v1", "/apis", "/apis/", ...groups, ...health, "/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/openid/v1/jwks", "/version"].sort();
   return bytesResponse(200, "application/json", jsonText({ paths }, true));
 }

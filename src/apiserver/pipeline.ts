@@ -42,7 +42,10 @@ export async function handleRequest(server: ServerState, request: ApiRequest, en
     responseHeaders: {},
     signal: request.signal,
   };
-  return runFrom(0, context, endpoint);
+  const finish = server.requestMetrics.begin(context);
+  const response = await runFrom(0, context, endpoint);
+  finish(response);
+  return response;
 }
 
 function runFrom(index: number, context: RequestContext, endpoint: Endpoint): Promise<ApiResponse> {

@@ -18,6 +18,8 @@ export interface RequestContext {
   readonly responseHeaders: Record<string, string>;
   /** Aborts when the client leaves or the request's time is over. */
   signal: AbortSignal;
+  /** Set when somebody wants to know: called by a watch that has ended. */
+  streamEnded?: () => void;
 }
 
 /** A stage answers itself or lets the rest of the pipeline answer. */

@@ -1,6 +1,7 @@
 /** What every stage and handler of the API server may use: made once by `createApiServer`, never reassigned. */
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import type { MetricRegistry } from "../base/metrics.ts";
 import type { Random } from "../base/random.ts";
 import type { TaskGroup } from "../base/task-group.ts";
 import type { RuleSettings } from "../api/strategy.ts";
@@ -12,6 +13,7 @@ import type { BearerTokens } from "./authn/bearer-tokens.ts";
 import type { TokenSigner } from "./authn/service-account-tokens.ts";
 import type { Authorizer } from "./authz/authorizer.ts";
 import type { Cacher } from "./cache/cacher.ts";
+import type { RequestMetrics } from "./metrics/request-metrics.ts";
 import type { Descriptions } from "./openapi/descriptions.ts";
 import type { ResourceTable } from "./registry/resource-table.ts";
 import type { RuleSource } from "./reviews/rules-review.ts";
@@ -39,6 +41,8 @@ export interface ServerState {
   readonly settings: ServerSettings;
   /** Texts of types and fields. */
   readonly descriptions: Descriptions;
+  readonly metrics: MetricRegistry;
+  readonly requestMetrics: RequestMetrics;
   /** Background work of the server. */
   readonly tasks: TaskGroup;
   isEnabled(gate: string): boolean;

@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import { MetricRegistry } from "../base/metrics.ts";
 import type { Random } from "../base/random.ts";
 import { TaskGroup } from "../base/task-group.ts";
 import type { ApiRequest, ApiResponse } from "../apimachinery/request.ts";
@@ -30,6 +31,7 @@ import { normalizeStored } from "./cache/normalize.ts";
 import { createEndpoint } from "./endpoint.ts";
 import { handleRequest } from "./pipeline.ts";
 import type { Endpoint } from "./pipeline.ts";
+import { RequestMetrics } from "./metrics/request-metrics.ts";
 import { Descriptions } from "./openapi/descriptions.ts";
 import { builtInDefinitions } from "./registry/built-in.ts";
 import { ResourceTable } from "./registry/resource-table.ts";
@@ -111,6 +113,7 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
   const graph = new NodeGraph({ pods: cacheOf("", "pods"), persistentVolumes: cacheOf("", "persistentvolumes") });
   const tokens = new TokenSigner({ signingKey: options.serviceAccountKey, issuer: settings.serviceAccountIssuer, audiences: settings.apiAudiences }, clock, random);
   const gates = options.gates ?? {};
+  const metrics = new MetricRegistry();
   const find: ObjectFinder = (resource, namespace, name) => findObject(state, resource, namespace, name);
   const bearerTokens = configuredTokens(options, { clock, log, tasks: own.tasks, apiAudiences: settings.apiAudiences, signer: tokens, find });
   const state: ServerState & { isShuttingDown: boolean } = {
@@ -122,6 +125,8 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
     resources,
     settings,
     descriptions: new Descriptions(),
+    metrics,
+    requestMetrics: new RequestMetrics(metrics),
     tokens,
     ...own,
     isShuttingDown: false,
@@ -133,7 +138,7 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
       bearerTokens,
       ...(options.extraAuthenticators ?? []),
     ]),
-    ...chosenAuthorizers(options.authorization ?? defaultAuthorization, { node: nodeAuthorizer(graph, find), rbac }),
+    ...chosenAuthorizers(options.authorization ?? defaultAuthorization, { node: nodeAuthorizer(graph, find), rbac, clock }),
     admission: new AdmissionChain([...admissionPlugins(options.admission), escalationCheck(rbac)]),
     allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), addresses: () => cacheOf("networking.k8s.io", "ipaddresses"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),
     nodes: options.nodes,

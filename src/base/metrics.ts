@@ -55,6 +55,11 @@ export class Counter implements Family {
     return this.#series.of(labelValues).value;
   }
 
+  /** The number of one series, for hot paths: adding to `value` needs no look-up. */
+  series(...labelValues: string[]): { value: number } {
+    return this.#series.of(labelValues);
+  }
+
   text(): string {
     return this.#series.text((labels, state) => this.#series.line("", labels, state.value));
   }
@@ -66,6 +71,11 @@ export class Gauge implements Family {
 
   constructor(name: string, help: string, labels: readonly string[]) {
     this.#series = new Series({ name, help, type: "gauge", labels }, () => ({ value: 0 }));
+  }
+
+  /** The number of one series, for hot paths. */
+  series(...labelValues: string[]): { value: number } {
+    return this.#series.of(labelValues);
   }
 
   set(value: number, ...labelValues: string[]): void {
@@ -96,11 +106,20 @@ export class Histogram implements Family {
   }
 
   observe(value: number, ...labelValues: string[]): void {
-    const state = this.#series.of(labelValues);
+    this.#observe(this.#series.of(labelValues), value);
+  }
+
+  #observe(state: { counts: number[]; count: number; sum: number }, value: number): void {
     const index = this.#buckets.findIndex((bound) => value <= bound);
     if (index >= 0) state.counts[index]! += 1;
     state.count += 1;
     state.sum += value;
+  }
+
+  /** One series, for hot paths: observing needs no look-up. */
+  series(...labelValues: string[]): { observe(value: number): void } {
+    const state = this.#series.of(labelValues);
+    return { observe: (value) => this.#observe(state, value) };
   }
 
   text(): string {

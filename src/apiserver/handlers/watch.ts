@@ -59,6 +59,7 @@ class WatchStream implements AsyncIterable<Uint8Array> {
   readonly #encoder: FrameEncoder;
   readonly #cache: ResourceCache;
   readonly #lifetime: AbortSignal | undefined;
+  readonly #events: { value: number };
   #pending: Buffer[] = [];
   #wake: (() => void) | undefined;
   #isEnded = false;
@@ -69,6 +70,7 @@ class WatchStream implements AsyncIterable<Uint8Array> {
     this.#options = watch.options;
     this.#encoder = new FrameEncoder(context, definition, watch.form);
     this.#cache = definition.storage!.cache;
+    this.#events = context.server.metrics.counter("apiserver_watch_events_total", "Events sent to watches.", ["group", "resource", "version"]).series(definition.group, definition.resource, definition.version);
     this.#lifetime = definition.lifetime;
   }
 
@@ -102,6 +104,7 @@ class WatchStream implements AsyncIterable<Uint8Array> {
       cancelBookmark();
       limit.cancel();
       limit.signal.removeEventListener("abort", stop);
+      this.#context.streamEnded?.();
     }
   }
 
@@ -163,6 +166,7 @@ class WatchStream implements AsyncIterable<Uint8Array> {
 
   #push(frame: Buffer): void {
     if (this.#isEnded) return;
+    this.#events.value += 1;
     this.#pending.push(frame);
     if (this.#pending.length > queueLimit && this.#wake === undefined) this.#end();
     this.#notify();

@@ -10,6 +10,7 @@ export const authorization: Stage = {
   async run(context, next) {
     const attributes = attributesOf(context);
     const decision = await context.server.authorizer.authorize(attributes);
+    context.server.metrics.counter("authorization_attempts_total", "Requests whose sender's rights were looked at.", ["result"]).add(1, decision.verdict === "allow" ? "allowed" : decision.verdict === "deny" ? "denied" : "no-opinion");
     if (decision.verdict !== "allow") {
       context.responseHeaders["x-coracle-refused"] = "1";
       throw refusal(attributes, decision);

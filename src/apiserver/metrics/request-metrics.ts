@@ -1,0 +1,114 @@
+/**
+ * Counts and durations of requests, under the names and labels that Kubernetes declares (reference page "Kubernetes Metrics"). One look-up
+ * per request finds all its series; watches are counted when they end.
+ */
+import type { MetricRegistry } from "../../base/metrics.ts";
+import type { ApiResponse, UserInfo } from "../../apimachinery/request.ts";
+import { isLongRunning } from "../http/long-running.ts";
+import type { RequestInfo } from "../http/request-info.ts";
+import type { RequestContext } from "../request-context.ts";
+
+const requestLabels = ["component", "group", "resource", "scope", "subresource", "verb", "version"];
+const durationBuckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
+const sizeBuckets = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+const reading = new Set(["get", "list", "watch", "head", "options"]);
+
+export class RequestMetrics {
+  readonly #families: ReturnType<typeof declare>;
+  readonly #inFlight: { readonly mutating: { value: number }; readonly readOnly: { value: number } };
+  /** By method, path shape and code. */
+  readonly #series = new Map<string, RequestSeries>();
+
+  constructor(registry: MetricRegistry) {
+    this.#families = declare(registry);
+    this.#inFlight = { mutating: this.#families.inFlight.series("mutating"), readOnly: this.#families.inFlight.series("readOnly") };
+  }
+
+  /** Notes that a request came in; the returned function is called with its answer. */
+  begin(context: RequestContext): (response: ApiResponse) => void {
+    const { clock } = context.server;
+    const startMs = clock.monotonicMs();
+    const isLong = isLongRunning(context);
+    const gauge = isLong ? this.#families.longRunning.series(...labelsOf(context.info)) : this.#inFlight[reading.has(context.info.verb) ? "readOnly" : "mutating"];
+    gauge.value += 1;
+    return (response) => {
+      const end = () => {
+        gauge.value -= 1;
+        this.#finish(context, response, (clock.monotonicMs() - startMs) / 1000);
+      };
+      if (isLong && response.body.kind === "stream") context.streamEnded = end;
+      else end();
+    };
+  }
+
+  #finish(context: RequestContext, response: ApiResponse, seconds: number): void {
+    const series = this.#seriesOf(context, response.status);
+    series.total.value += 1;
+    series.duration.observe(seconds);
+    series.sliDuration?.observe(seconds);
+    if (response.body.kind === "bytes") series.size?.observe(response.body.bytes.length);
+    this.#countUser(context.user, response.status);
+  }
+
+  #seriesOf({ info, query, request }: RequestContext, status: number): RequestSeries {
+    const dryRun = query.get("dryRun") ?? "";
+    const key = `${request.method} ${info.verb} ${info.group} ${info.version} ${info.resource} ${info.subresource} ${scopeOf(info)} ${dryRun} ${status}`;
+    let series = this.#series.get(key);
+    if (series === undefined) this.#series.set(key, (series = this.#makeSeries(info, dryRun, status)));
+    return series;
+  }
+
+  #makeSeries(info: RequestInfo, dryRun: string, status: number): RequestSeries {
+    const { total, duration, sliDuration, size } = this.#families;
+    const labels = labelsOf(info);
+    const [component, ...rest] = labels as [string, ...string[]];
+    const isMeasured = info.verb !== "watch";
+    return {
+      total: total.series(String(status), component, dryRun, ...rest),
+      duration: duration.series(component, dryRun, ...rest),
+      sliDuration: isMeasured ? sliDuration.series(...labels) : undefined,
+      size: reading.has(info.verb) && isMeasured && info.isResourceRequest ? size.series(...labels) : undefined,
+    };
+  }
+
+  #countUser({ username, groups }: UserInfo, status: number): void {
+    this.#families.attempts.add(1, status === 401 ? "failure" : "success");
+    if (status !== 401) this.#families.users.add(1, groups.includes("system:nodes") ? "kubelet" : username === "admin" ? "admin" : "other");
+  }
+}
+
+interface RequestSeries {
+  readonly total: { value: number };
+  readonly duration: { observe(value: number): void };
+  readonly sliDuration: { observe(value: number): void } | undefined;
+  readonly size: { observe(value: number): void } | undefined;
+}
+
+function declare(registry: MetricRegistry) {
+  const [component, ...rest] = requestLabels as [string, ...string[]];
+  return {
+    total: registry.counter("apiserver_request_total", "Requests answered, by verb, resource and HTTP code.", ["code", component, "dry_run", ...rest]),
+    duration: registry.histogram("apiserver_request_duration_seconds", "Time from a request to its answer.", durationBuckets, [component, "dry_run", ...rest]),
+    sliDuration: registry.histogram("apiserver_request_sli_duration_seconds", "Time from a request to its answer, watches left out.", durationBuckets, requestLabels),
+    size: registry.histogram("apiserver_response_sizes", "Bytes of answers to reads.", sizeBuckets, requestLabels),
+    longRunning: registry.gauge("apiserver_longrunning_requests", "Watches and streams that are open.", requestLabels),
+    inFlight: registry.gauge("apiserver_current_inflight_requests", "Requests being answered.", ["request_kind"]),
+    attempts: registry.counter("authentication_attempts", "Requests whose sender was looked at.", ["result"]),
+    users: registry.counter("authenticated_user_requests", "Requests by kind of user.", ["username"]),
+  };
+}
+
+function labelsOf(info: RequestInfo): string[] {
+  return ["apiserver", info.group, info.resource, scopeOf(info), info.subresource, info.isResourceRequest ? verbLabel(info) : info.verb.toUpperCase(), info.version];
+}
+
+function verbLabel({ verb, subresource }: RequestInfo): string {
+  if (["exec", "attach", "portforward", "proxy"].includes(subresource)) return "CONNECT";
+  return { create: "POST", update: "PUT" }[verb] ?? verb.toUpperCase();
+}
+
+function scopeOf(info: RequestInfo): string {
+  if (!info.isResourceRequest) return "";
+  if (info.name !== "" || info.verb === "create") return "resource";
+  return info.namespace !== "" ? "namespace" : "cluster";
+}
