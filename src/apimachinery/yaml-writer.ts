@@ -77,7 +77,17 @@ function digitsAt(text: string, index: number): number | undefined {
 function scalarText(value: Exclude<JsonValue, JsonValue[] | JsonObject>, indent: number): string {
   if (value === null) return "null";
   if (typeof value === "string") return textScalar(value, indent);
-  return isRawNumber(value) ? value.rawJSON : String(value);
+  return numberText(isRawNumber(value) ? value.rawJSON : String(value));
+}
+
+/** Go's encoder reads the JSON number first: integers of 64 bits stay, all else is a float in its shortest form. */
+function numberText(text: string): string {
+  if (/^-?\d{1,19}$/.test(text)) return text;
+  const number = Number(text);
+  const magnitude = Math.abs(number);
+  if (number === 0 || (magnitude >= 1e-4 && magnitude < 1e21 && !Number.isInteger(number))) return String(number);
+  const [digits, exponent] = number.toExponential().split("e") as [string, string];
+  return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
 }
 
 /** Text that YAML 1.1 reads as null, a boolean, a number or a time. */
@@ -96,7 +106,17 @@ function textScalar(text: string, indent: number): string {
 }
 
 function escaped(text: string): string {
-  return JSON.stringify(text).replace(/[\u007f-\u009f\ufeff\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const inner = text.replace(/["\\\u0000-\u001f\u007f-\u00a0\ufeff\ud800-\udfff\u2028\u2029]/g, (character) => escapes[character] ?? numericEscape(character.charCodeAt(0)));
+  return `"${inner}"`;
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  "\0": "\\0", "\u0007": "\\a", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r", "\u001b": "\\e", '"': '\\"', "\\": "\\\\",
+  "\u0085": "\\N", "\u00a0": "\\_", "\u2028": "\\L", "\u2029": "\\P",
+};
+
+function numericEscape(code: number): string {
+  return code < 0x100 ? `\\x${code.toString(16).toUpperCase().padStart(2, "0")}` : `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
 /** A block scalar; its indicator tells what follows the last line. */

@@ -58,10 +58,9 @@ export function dropNulls(value: JsonValue, schema: StructuralSchema): boolean {
     if (schema.items !== undefined) for (const item of value) if (dropNulls(item, schema.items)) isChanged = true;
   } else if (isObject(value)) {
     for (const name of Object.keys(value)) {
-      const property = schema.properties.get(name);
-      const member = property ?? memberOf(schema, name);
+      const member = memberOf(schema, name);
       if (member === undefined) continue;
-      if (property !== undefined && isForbiddenNull(value[name]!, property) && property.defaultValue === undefined) {
+      if (isForbiddenNull(value[name]!, member) && member.defaultValue === undefined) {
         delete value[name];
         isChanged = true;
       } else if (dropNulls(value[name]!, member)) isChanged = true;

@@ -10,6 +10,7 @@ import type { GroupVersionKind, KubeObject } from "../../apimachinery/object.ts"
 import { applyDefaults, dropNulls } from "../../apimachinery/structural/defaults.ts";
 import { prune } from "../../apimachinery/structural/prune.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
+import { UndecodableError } from "../registry/object-codec.ts";
 import type { ObjectCodec } from "../registry/object-codec.ts";
 import { normalizeEmbedded } from "./embedded-resources.ts";
 import { decodeMetadata, printMetadata } from "./object-metadata.ts";
@@ -19,6 +20,8 @@ export interface CodecOptions {
   readonly gvk: GroupVersionKind;
   /** Version that objects are stored in. */
   readonly storedVersion: string;
+  /** Where objects are stored, below the root of all keys, such as `/example.com/widgets/`. */
+  readonly storagePath: string;
   /** Of every version of the definition, by name. */
   readonly schemas: ReadonlyMap<string, VersionSchema>;
 }
@@ -39,6 +42,13 @@ export class CustomResourceCodec implements ObjectCodec {
     return { object, faults: unknown.map((path) => `unknown field ${JSON.stringify(path)}`) };
   }
 
+  adopt(value: JsonObject): KubeObject {
+    const { metadata } = value;
+    const object = normalizeNumbers(value) as unknown as KubeObject;
+    object.metadata = metadata === undefined || metadata === null ? {} : decodeMetadata(metadata).metadata;
+    return object;
+  }
+
   print(object: KubeObject): JsonObject {
     const { kind, apiVersion, metadata, ...rest } = object;
     return { ...(kind !== undefined && { kind }), ...(apiVersion !== undefined && { apiVersion }), metadata: printMetadata(metadata), ...rest } as JsonObject;
@@ -47,7 +57,7 @@ export class CustomResourceCodec implements ObjectCodec {
   read(stored: StoredObject, object: KubeObject): KubeObject {
     const known = this.#read.get(stored);
     if (known !== undefined) return known === "as stored" ? object : known;
-    const read = this.#fromStored(object);
+    const read = this.#fromStored(stored, object);
     this.#read.set(stored, read === object ? "as stored" : read);
     return read;
   }
@@ -63,11 +73,18 @@ export class CustomResourceCodec implements ObjectCodec {
   }
 
   /** Pruned and defaulted in the version it is stored in, then converted; the same object when nothing changes. */
-  #fromStored(object: KubeObject): KubeObject {
-    const storedIn = object.apiVersion?.slice(object.apiVersion.indexOf("/") + 1) ?? "";
-    const schema = this.#options.schemas.get(storedIn);
-    const complete = schema === undefined ? object : completed(object, schema);
+  #fromStored(stored: StoredObject, object: KubeObject): KubeObject {
+    const { apiVersion = "" } = object;
+    const schema = this.#options.schemas.get(apiVersion.slice(apiVersion.indexOf("/") + 1));
+    if (schema === undefined) throw this.#undecodable(stored, apiVersion);
+    const complete = completed(object, schema);
     return object.apiVersion === this.#apiVersion ? complete : this.#convert(complete, this.#options.gvk.version);
+  }
+
+  /** An object left in a version that the definition no longer has. */
+  #undecodable(stored: StoredObject, apiVersion: string): UndecodableError {
+    const fault = `object not decodable revision=${stored.revision}: request to convert CR from an invalid group/version: ${apiVersion}`;
+    return new UndecodableError(this.#options.storagePath + stored.key, fault);
   }
 
   /** Conversion strategy None: another apiVersion, and what the other version does not know goes. */

@@ -6,6 +6,7 @@ import type { CustomResourceColumnDefinition, CustomResourceDefinition, CustomRe
 import type { KindStrategy } from "../../api/strategy.ts";
 import type { ResourceCache } from "../cache/resource-cache.ts";
 import type { FieldLabels, ResourceDefinition, StorageDefinition, SubresourceDefinition, TableColumn, TableDefinition } from "../registry/resource-definition.ts";
+import { compareVersions } from "../discovery/documents.ts";
 import { CustomResourceCodec } from "./codec.ts";
 import { noRules } from "./cel-rules.ts";
 import { isTerminating } from "./conditions.ts";
@@ -87,8 +88,8 @@ class CustomResource implements ResourceDefinition {
     this.fieldLabels = fieldLabelsOf(version);
     this.lifetime = lifetime;
     if (terminates) this.creationRefusal = "create not allowed while custom resource definition is terminating";
-    if (version.deprecated === true) this.deprecationWarning = version.deprecationWarning ?? `${this.group}/${this.version} ${this.kind} is deprecated`;
-    this.codec = new CustomResourceCodec({ gvk, storedVersion, schemas });
+    if (version.deprecated === true) this.deprecationWarning = version.deprecationWarning ?? deprecationText(this, spec.versions ?? []);
+    this.codec = new CustomResourceCodec({ gvk, storedVersion, schemas, storagePath: `/${this.group}/${this.resource}/` });
     const scale = version.subresources?.scale;
     if (scale !== undefined) this.scale = { specReplicas: scale.specReplicasPath, statusReplicas: scale.statusReplicasPath, labelSelector: scale.labelSelectorPath };
     this.#crdVersion = version;
@@ -115,6 +116,13 @@ class CustomResource implements ResourceDefinition {
   }
 }
 
+/** Says which version to use instead: the newest one that is served and not deprecated itself. */
+function deprecationText({ group, version, kind }: { group: string; version: string; kind: string }, versions: readonly CustomResourceDefinitionVersion[]): string {
+  const [better] = versions.filter(({ served, deprecated }) => served && deprecated !== true).map(({ name }) => name).sort(compareVersions);
+  const advice = better === undefined || compareVersions(better, version) > 0 ? "" : `; use ${group}/${better} ${kind}`;
+  return `${group}/${version} ${kind} is deprecated${advice}`;
+}
+
 function subresourcesOf(version: CustomResourceDefinitionVersion, owner: { group: string; version: string; kind: string }): Map<string, SubresourceDefinition> {
   const found = new Map<string, SubresourceDefinition>();
   const { status, scale } = version.subresources ?? {};
@@ -128,7 +136,7 @@ function fieldLabelsOf(version: CustomResourceDefinitionVersion): FieldLabels {
   return { accepted: new Set(["metadata.name", "metadata.namespace", ...own]), refuse: (label) => `field label not supported: ${label}` };
 }
 
-const nameColumn: TableColumn = {
+export const nameColumn: TableColumn = {
   name: "Name",
   type: "string",
   format: "name",

@@ -16,12 +16,18 @@ export function nextStatus(crd: CustomResourceDefinition, others: readonly Custo
 }
 
 function named(crd: CustomResourceDefinition, others: readonly CustomResourceDefinition[], nowMs: number): CustomResourceDefinitionStatus | undefined {
+  // A definition that has all its names is not looked at again.
+  if (deepEqual(withoutEmpties(crd.spec.names), withoutEmpties(crd.status?.acceptedNames))) return undefined;
   const { acceptedNames, namesAccepted, established } = decideNames(crd, others);
   const isNamed = deepEqual(acceptedNames, crd.status?.acceptedNames) && isAsWanted(findCondition(crd, "NamesAccepted"), namesAccepted);
   // Installing is passed on by the next step: a condition that is there already is not set back to it.
   const isKnown = findCondition(crd, "Established") !== undefined && (established.reason !== "NotAccepted" || isAsWanted(findCondition(crd, "Established"), established));
   if (isNamed && isKnown) return undefined;
   return { ...crd.status, acceptedNames, conditions: withConditions(crd, [namesAccepted, established], nowMs) };
+}
+
+function withoutEmpties(names: object | undefined): unknown {
+  return Object.fromEntries(Object.entries(names ?? {}).filter(([, value]) => value !== "" && !(Array.isArray(value) && value.length === 0)));
 }
 
 function established(crd: CustomResourceDefinition, nowMs: number): CustomResourceDefinitionStatus | undefined {
@@ -39,7 +45,9 @@ function approved(crd: CustomResourceDefinition, nowMs: number): CustomResourceD
 /** Schemas are refused unless they are structural, so that the condition never holds. */
 function structural(crd: CustomResourceDefinition): CustomResourceDefinitionStatus | undefined {
   if (findCondition(crd, "NonStructuralSchema") === undefined) return undefined;
-  return { ...crd.status, conditions: (crd.status?.conditions ?? []).filter(({ type }) => type !== "NonStructuralSchema") };
+  const { conditions = [], ...status } = crd.status ?? {};
+  const others = conditions.filter(({ type }) => type !== "NonStructuralSchema");
+  return { ...status, ...(others.length > 0 && { conditions: others }) };
 }
 
 function withConditions(crd: CustomResourceDefinition, wanted: readonly WantedCondition[], nowMs: number): CustomResourceDefinitionCondition[] {

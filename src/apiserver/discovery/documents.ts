@@ -118,7 +118,7 @@ function legacyEntries(definition: ResourceDefinition): JsonObject[] {
     ...(definition.categories.length > 0 && { categories: [...definition.categories] }),
     ...(definition.storage !== undefined && { storageVersionHash: storageVersionHash(definition) }),
   };
-  return [main, ...[...definition.subresources.values()].sort(byName).map((subresource) => legacySubresource(definition, subresource))];
+  return [main, ...subresourcesOf(definition).map((subresource) => legacySubresource(definition, subresource))];
 }
 
 function legacySubresource(definition: ResourceDefinition, subresource: SubresourceDefinition): JsonObject {
@@ -143,7 +143,7 @@ function aggregatedEntry(definition: ResourceDefinition): JsonObject {
     ...(definition.shortNames.length > 0 && { shortNames: [...definition.shortNames] }),
     ...(definition.categories.length > 0 && { categories: [...definition.categories] }),
     ...(definition.subresources.size > 0 && {
-      subresources: [...definition.subresources.values()].sort(byName).map((subresource) => ({
+      subresources: subresourcesOf(definition).map((subresource) => ({
         subresource: subresource.name,
         responseKind: responseKind(definition, subresource),
         verbs: [...subresource.verbs],
@@ -157,6 +157,12 @@ function responseKind(definition: ResourceDefinition, of: { readonly group: stri
   if (definition.isCustom) return { group: definition.group, version: definition.version, kind: of.kind };
   const isElsewhere = of.group !== definition.group && of.group !== "";
   return { group: isElsewhere ? of.group : "", version: isElsewhere ? of.version : "", kind: of.kind };
+}
+
+/** In the order of their names; those of custom resources as they are made. */
+function subresourcesOf(definition: ResourceDefinition): SubresourceDefinition[] {
+  const all = [...definition.subresources.values()];
+  return definition.isCustom ? all : all.sort(byName);
 }
 
 const byName = (a: SubresourceDefinition, b: SubresourceDefinition) => (a.name < b.name ? -1 : 1);

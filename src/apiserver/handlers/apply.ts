@@ -1,8 +1,9 @@
 /** Server-side apply (documentation page "Server-Side Apply"). */
 import type { ApiResponse } from "../../apimachinery/request.ts";
 import { DecodeError, decodeUntyped } from "../../apimachinery/decode/decode-object.ts";
-import { isObject } from "../../apimachinery/json.ts";
+import { deepCopy, isObject } from "../../apimachinery/json.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
+import { jsonKind } from "../../apimachinery/patch/go-text.ts";
 import { PatchError } from "../../apimachinery/patch/patch-error.ts";
 import { applyConfiguration } from "../../apimachinery/managed-fields/manager.ts";
 import type { ApplyInput, ApplyOutcome } from "../../apimachinery/managed-fields/manager.ts";
@@ -19,12 +20,12 @@ import type { RequestContext } from "../request-context.ts";
 import { respondWritten } from "./create.ts";
 import { checkBodySize } from "./decode-body.ts";
 import { checkName } from "./get.ts";
-import { decodePatched, decodePatchedCustom, patchFailure } from "./patch.ts";
+import { decodePatched, patchFailure } from "./patch.ts";
 import { negotiateFor, objectTransforms } from "./respond.ts";
 
 export async function handleApply(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
   const { namespace, name, subresource } = context.info;
-  const form = negotiateFor(context, objectTransforms(definition));
+  const form = negotiateFor(context, objectTransforms(definition, context.info.subresource));
   checkName(name);
   const options = parseWriteOptions(context.query, "PatchOptions", true);
   checkBodySize(context);
@@ -53,10 +54,10 @@ export function readConfiguration(context: RequestContext): JsonObject {
     ({ value, faults } = decodeUntyped(context.request.body, { mediaType: "yaml" }));
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw badRequestError(`error decoding YAML: ${error.message}`);
+    throw badRequestError(`error encoding patch: ${error.message}`);
   }
   if (value === null) return {};
-  if (!isObject(value)) throw badRequestError("error decoding YAML: the configuration is not an object");
+  if (!isObject(value)) throw badRequestError(`error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
   const validation = context.query.get("fieldValidation") ?? "Warn";
   if (faults.length > 0 && validation === "Strict") throw badRequestError(`error strict decoding YAML: ${faults.join(", ")}`);
   if (faults.length > 0 && validation !== "Ignore") for (const fault of faults) context.warnings.add(fault);
@@ -86,7 +87,7 @@ function applyTo(target: ApplyTarget, config: JsonObject, old: KubeObject | unde
     kind: definition.kind,
   });
   const origin = { type: "application/apply-patch+yaml" as const, patch: config };
-  const { object: decoded, faults } = definition.codec !== undefined ? decodePatchedCustom(definition.codec, outcome.object, origin) : decodePatched(definition.schema, outcome.object, origin);
+  const { object: decoded, faults } = definition.codec !== undefined ? { object: definition.codec.adopt(deepCopy(outcome.object)), faults: [] } : decodePatched(definition.schema, outcome.object, origin);
   if (faults.length > 0) throw new StatusError({ message: `failed to decode the applied object: ${faults.join(", ")}`, code: 500 });
   const object = decoded as unknown as KubeObject;
   object.metadata ??= {};

@@ -1,6 +1,6 @@
 /** The last stage: from a request's info to the handler that answers it. */
 import type { ApiResponse } from "../../apimachinery/request.ts";
-import { StatusError, methodNotAllowedError, notFoundError } from "../../apimachinery/status.ts";
+import { StatusError, badRequestError, methodNotAllowedError, notFoundError } from "../../apimachinery/status.ts";
 import { isTrue } from "../http/request-info.ts";
 import { plainText } from "../http/write-response.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
@@ -78,11 +78,23 @@ async function dispatchCustom(context: RequestContext, definition: ResourceDefin
     if (!allows(subresource.verbs, request.method)) throw methodNotAllowedError(definition, info.verb);
     return handleSubresource(context, definition, subresource);
   }
-  const handlers = info.isLegacyWatch ? watchHandlers : info.parts.length > 1 ? objectHandlers : collectionHandlers;
-  const handler = Object.hasOwn(handlers, request.method) ? handlers[request.method] : undefined;
+  const handler = Object.hasOwn(customHandlers, info.verb) ? customHandlers[info.verb] : undefined;
   if (handler === undefined) throw methodNotAllowedError(definition, info.verb);
+  if (info.name === "" && objectVerbs.has(info.verb)) throw badRequestError("name must be provided");
   return handler(context, definition);
 }
+
+const objectVerbs: ReadonlySet<string> = new Set(["get", "update", "patch", "delete"]);
+const customHandlers: Readonly<Record<string, Handler>> = {
+  get: handleGet,
+  list: handleList,
+  watch: handleWatch,
+  create: handleCreate,
+  update: handleUpdate,
+  patch: handlePatch,
+  delete: handleDelete,
+  deletecollection: handleDeleteCollection,
+};
 
 const watchHandlers: Readonly<Record<string, Handler>> = { GET: handleWatch };
 

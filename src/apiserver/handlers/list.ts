@@ -9,13 +9,14 @@ import type { StoredObject } from "../cache/stored-object.ts";
 import type { Negotiated } from "../http/negotiation.ts";
 import { objectResponse } from "../http/write-response.ts";
 import { isServedAsStored, readVersion } from "../registry/convert.ts";
-import { printed } from "../registry/object-codec.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import { decodeContinue, encodeContinue, expiredContinue } from "./continue-token.ts";
 import { parseListOptions } from "./list-options.ts";
 import type { ListOptions } from "./list-options.ts";
-import { goTypeOf, negotiateFor } from "./respond.ts";
+import { tooManyRequestsError } from "../../apimachinery/status.ts";
+import { UndecodableError } from "../registry/object-codec.ts";
+import { goTypeOf, negotiateFor, printedAs } from "./respond.ts";
 import { parseSelection } from "./selection.ts";
 import type { Selection } from "./selection.ts";
 import { listMetadataJson, parseIncludeObject, partialListOf, partialListSchema, tableOf, tableSchema } from "./transform.ts";
@@ -29,8 +30,14 @@ export interface ListResult {
 
 export async function handleList(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
   const form = negotiateFor(context, definition.table === undefined ? ["PartialObjectMetadataList"] : ["Table", "PartialObjectMetadataList"], goTypeOf(definition, true));
-  const list = await readList(context, definition);
-  return respondList(context, definition, list, form);
+  try {
+    const list = await readList(context, definition);
+    return respondList(context, definition, list, form);
+  } catch (error) {
+    // Upstream's cache cannot hold such objects, and never gets ready.
+    if (error instanceof UndecodableError) throw tooManyRequestsError("storage is (re)initializing", 1);
+    throw error;
+  }
 }
 
 /** Reads the collection that the request selects. Throws 400, 410, 422, 504. */
@@ -91,8 +98,8 @@ export function respondList(context: RequestContext, definition: ResourceDefinit
       return objectResponse(200, partialListOf(objects, form.transform, list.metadata), form, partialListSchema);
     case "PartialObjectMetadata":
     case undefined: {
-      const items = objects.map((object) => bareItem(printed(definition, object), definition));
-      const body: JsonObject = { kind: definition.listKind, apiVersion: apiVersionOf(definition.group, definition.version), metadata: listMetadataJson(list.metadata), items };
+      const items = objects.map((object) => bareItem(printedAs(definition, object, form), definition));
+      const body: JsonObject = { kind: definition.listKind, apiVersion: apiVersionOf(definition.group, definition.version), metadata: definition.isCustom ? { continue: "", ...listMetadataJson(list.metadata) } : listMetadataJson(list.metadata), items };
       return objectResponse(200, body, form, typeRegistry.kind(definition.group, definition.version, definition.listKind));
     }
   }

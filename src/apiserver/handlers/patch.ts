@@ -15,6 +15,7 @@ import { applyStrategicMergePatch } from "../../apimachinery/patch/strategic-mer
 import { PatchError } from "../../apimachinery/patch/patch-error.ts";
 import { StatusError, badRequestError, internalServerError, invalidError, notFoundError } from "../../apimachinery/status.ts";
 import { asJson, trackUpdate } from "../registry/field-tracking.ts";
+import { sortedMembers } from "../registry/object-codec.ts";
 import type { ObjectCodec } from "../registry/object-codec.ts";
 import { parseWriteOptions } from "../registry/options.ts";
 import type { WriteOptions } from "../registry/options.ts";
@@ -23,7 +24,7 @@ import { updateObject } from "../registry/update.ts";
 import type { RequestContext } from "../request-context.ts";
 import { handleApply } from "./apply.ts";
 import { respondWritten } from "./create.ts";
-import { checkBodySize } from "./decode-body.ts";
+import { checkBodySize, unsupportedMediaType } from "./decode-body.ts";
 import { checkName } from "./get.ts";
 import { checkObjectName } from "./update.ts";
 import { negotiateFor, objectTransforms } from "./respond.ts";
@@ -34,7 +35,7 @@ export async function handlePatch(context: RequestContext, definition: ResourceD
   const type = patchType(context, definition);
   if (type === "application/apply-patch+yaml") return handleApply(context, definition);
   const { namespace, name, subresource } = context.info;
-  const form = negotiateFor(context, objectTransforms(definition));
+  const form = negotiateFor(context, objectTransforms(definition, context.info.subresource));
   checkName(name);
   const options = parseWriteOptions(context.query, "PatchOptions");
   checkBodySize(context);
@@ -62,6 +63,7 @@ export function patchType(context: RequestContext, definition: ResourceDefinitio
   const types: PatchType[] = ["application/json-patch+json", "application/merge-patch+json", ...(definition.isCustom ? [] : ["application/strategic-merge-patch+json" as const]), "application/apply-patch+yaml"];
   const asked = (context.request.headers["content-type"] ?? "").split(";")[0]!.trim();
   const type = types.find((known) => known === asked);
+  if (type === undefined && definition.isCustom) throw unsupportedMediaType(types);
   if (type === undefined) throw new StatusError({ message: "415: Unsupported Media Type", reason: "UnsupportedMediaType", details: {}, code: 415 });
   return type;
 }
@@ -71,6 +73,7 @@ export function readPatch(context: RequestContext, type: PatchType): JsonValue {
     return decodeUntyped(context.request.body, { mediaType: "json" }).value;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
+    if (error.reason === "syntax" && type !== "application/strategic-merge-patch+json") throw badRequestError("invalid JSON patch");
     throw badRequestError(type === "application/json-patch+json" ? `error decoding patch: ${error.message}` : error.message);
   }
 }
@@ -88,9 +91,9 @@ function patchObject(target: PatchTarget, old: KubeObject, patch: JsonValue): Ku
   const current = asJson(old, definition);
   const patched = patchJson(target.type, current, patch, definition.schema);
   if (!isObject(patched)) throw badRequestError("the patch does not give an object");
-  const { object, faults } = definition.codec === undefined ? decodePatched(definition.schema, patched, { type: target.type, patch }) : decodePatchedCustom(definition.codec, patched, { type: target.type, patch });
+  const { object, faults } = definition.codec === undefined ? decodePatched(definition.schema, patched, { type: target.type, patch }) : decodePatchedCustom(definition.codec, patched);
   if (target.type === "application/json-patch+json") faults.unshift(...unknownJsonPatchFields(patch));
-  if (faults.length > 0) reportPatchFaults(context, faults, { fieldValidation: options.fieldValidation, shown: shownPatch(patched, { type: target.type, patch }) });
+  if (faults.length > 0) reportPatchFaults(context, faults, { fieldValidation: options.fieldValidation, shown: shownPatch(patched, { type: target.type, patch, isCustom: definition.isCustom }) });
   const result = object as unknown as KubeObject;
   result.metadata ??= {};
   if (definition.codec === undefined) checkPatchedType(target, result, patched, patch);
@@ -157,10 +160,10 @@ export function decodePatched(schema: StructSchema, patched: JsonObject, origin:
 }
 
 /** The patched JSON as a custom resource. Throws 422 and, when apiVersion or kind are gone, 500. */
-export function decodePatchedCustom(codec: ObjectCodec, patched: JsonObject, origin: { readonly type: PatchType; readonly patch: JsonValue }) {
-  if (patched["kind"] === undefined) throw internalServerError("Object 'Kind' is missing in 'object has no kind field '");
+function decodePatchedCustom(codec: ObjectCodec, patched: JsonObject) {
   if (patched["apiVersion"] === undefined) throw internalServerError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
-  const shown = shownPatch(patched, origin);
+  const shown = JSON.stringify(sortedMembers(patched));
+  if (patched["kind"] === undefined) throw invalidPatch(shown, `Object 'Kind' is missing in '${shown}'`);
   try {
     return codec.decode(deepCopy(patched));
   } catch (error) {
@@ -170,7 +173,8 @@ export function decodePatchedCustom(codec: ObjectCodec, patched: JsonObject, ori
 }
 
 /** A strategic patch is shown itself in errors, the others by what they made, members sorted. */
-function shownPatch(patched: JsonObject, origin: { readonly type: PatchType; readonly patch: JsonValue }): string {
+function shownPatch(patched: JsonObject, origin: { readonly type: PatchType; readonly patch: JsonValue; readonly isCustom?: boolean }): string {
+  if (origin.isCustom === true) return JSON.stringify(sortedMembers(patched));
   if (origin.type === "application/strategic-merge-patch+json") return goText(origin.patch);
   return JSON.stringify(Object.fromEntries(Object.entries(patched).sort(([a], [b]) => (a < b ? -1 : 1))));
 }

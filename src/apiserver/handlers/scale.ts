@@ -14,11 +14,14 @@ import type { KubeObject, ManagedFieldsEntry } from "../../apimachinery/object.t
 import { formatTime } from "../../apimachinery/time.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { invalid } from "../../apimachinery/field-error.ts";
-import { badRequestError, conflictError, invalidError, notFoundError } from "../../apimachinery/status.ts";
+import { StatusError, badRequestError, conflictError, invalidError, notFoundError } from "../../apimachinery/status.ts";
 import { readVersion } from "../registry/convert.ts";
 import { managerOf, setManagedFields } from "../registry/field-tracking.ts";
 import { parseWriteOptions } from "../registry/options.ts";
 import type { WriteOptions } from "../registry/options.ts";
+import { withScaleTable } from "../customresources/scale-table.ts";
+import { customScaleParts, withCustomReplicas } from "../customresources/scale.ts";
+import { relativeKey } from "../registry/resource-definition.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { updateObject } from "../registry/update.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -34,9 +37,9 @@ const scaleSchema = typeRegistry.kind("autoscaling", "v1", "Scale")!;
 const scaleType = { group: "autoscaling", version: "v1", kind: "Scale", schema: scaleSchema };
 
 export async function handleScale(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
-  const form = negotiateFor(context, ["PartialObjectMetadata"]);
-  const respond = (object: KubeObject) => respondObject(context, definition, scaleOf(object) as unknown as KubeObject, { form, status: 200, schema: scaleSchema });
-  if (context.request.method === "GET") return respond(readVersion(definition, await findStored(context, definition)));
+  const form = negotiateFor(context, ["Table", "PartialObjectMetadata"]);
+  const respond = (object: KubeObject, isLenient = true) => respondObject(context, withScaleTable(definition), scaleOf(object, definition, isLenient) as unknown as KubeObject, { form, status: 200, schema: scaleSchema });
+  if (context.request.method === "GET") return respond(readVersion(definition, await findStored(context, definition)), false);
   const { options, change } = readChange(context, definition);
   const result = await updateObject({
     context,
@@ -48,16 +51,22 @@ export async function handleScale(context: RequestContext, definition: ResourceD
     createsMissing: false,
     produce(old) {
       if (old === undefined) throw notFoundError(definition, context.info.name);
-      const { scale, entries } = change(withEntries(scaleOf(old), old, definition));
+      const { scale, entries } = change(withEntries(scaleOf(old, definition), old, definition));
       checkScale(scale, old, definition);
-      const object = deepCopy(old);
-      object["spec"] = { ...(old["spec"] as object), replicas: scale.spec?.replicas ?? 0 };
+      const object = withReplicas(old, definition, scale.spec?.replicas ?? 0);
       if ((scale.metadata.resourceVersion ?? "") !== "") object.metadata.resourceVersion = scale.metadata.resourceVersion!;
       setManagedFields(object, parentEntriesAfterScale({ parentEntries: old.metadata.managedFields ?? [], written: entries, paths: replicasPaths(definition), apiVersion: apiVersionOf(definition.group, definition.version) }));
       return object;
     },
   });
   return respond("stored" in result ? readVersion(definition, result.stored) : result.dryRun);
+}
+
+function withReplicas(object: KubeObject, definition: ResourceDefinition, replicas: number): KubeObject {
+  if (definition.scale !== undefined) return withCustomReplicas(object, definition.scale, replicas);
+  const copy = deepCopy(object);
+  copy["spec"] = { ...(object["spec"] as object), replicas };
+  return copy;
 }
 
 /** The Scale that a request makes of the present one, and who owns its fields then. */
@@ -69,18 +78,19 @@ function withEntries(scale: Scale, parent: KubeObject, definition: ResourceDefin
 }
 
 function replicasPaths(definition: ResourceDefinition): ReadonlyMap<string, string> {
-  return new Map([[apiVersionOf(definition.group, definition.version), "spec.replicas"]]);
+  return new Map([[apiVersionOf(definition.group, definition.version), definition.scale?.specReplicas.replace(/^\./, "") ?? "spec.replicas"]]);
 }
 
 function readChange(context: RequestContext, definition: ResourceDefinition): { readonly options: WriteOptions; readonly change: ScaleChange } {
   if (context.request.method !== "PATCH") {
     const options = parseWriteOptions(context.query, "UpdateOptions");
-    return { options, change: tracked(context, options, givenScale(context, options)) };
+    return { options, change: tracked(context, options, givenScale(context, options, definition)) };
   }
   const type = patchType(context, definition);
   const options = parseWriteOptions(context.query, "PatchOptions", type === "application/apply-patch+yaml");
+  if (type === "application/apply-patch+yaml" && definition.isCustom) throw new StatusError({ message: "failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1", code: 500 });
   if (type === "application/apply-patch+yaml") return { options, change: appliedScale(context, options) };
-  return { options, change: tracked(context, options, patchedScale(context, type, options)) };
+  return { options, change: tracked(context, options, patchedScale(context, type, { options, hidesEntries: definition.isCustom })) };
 }
 
 /** A change that is no apply: its author owns what it changed. */
@@ -109,16 +119,23 @@ function scaleJson(scale: Scale): JsonObject {
 }
 
 /** The Scale of an object. Its selector is text. */
-function scaleOf(object: KubeObject): Scale {
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+function scaleOf(object: KubeObject, definition: ResourceDefinition, isLenient = true): Scale {
+  if (definition.scale !== undefined) return { ...scaleHead(object), ...customScaleParts(object, definition.scale, isLenient) };
   const spec = object["spec"] as { replicas?: number; selector?: LabelSelector | Record<string, string> } | undefined;
   const status = object["status"] as { replicas?: number } | undefined;
   return {
-    kind: "Scale",
-    apiVersion: "autoscaling/v1",
-    metadata: { name: name!, namespace: namespace!, uid: uid!, resourceVersion: resourceVersion!, creationTimestamp: creationTimestamp! },
+    ...scaleHead(object),
     spec: { ...(spec?.replicas !== undefined && { replicas: spec.replicas }) },
     status: { replicas: status?.replicas ?? 0, selector: selectorText(object, spec?.selector) },
+  };
+}
+
+function scaleHead({ metadata }: KubeObject): Pick<Scale, "kind" | "apiVersion" | "metadata"> {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: { name: name!, ...(namespace !== undefined && { namespace }), uid: uid!, resourceVersion: resourceVersion!, creationTimestamp: creationTimestamp! },
   };
 }
 
@@ -128,29 +145,47 @@ function selectorText(object: KubeObject, selector: LabelSelector | Record<strin
   return labelSelectorText(selectorFromObject(isPlain ? { matchLabels: selector as Record<string, string> } : (selector as LabelSelector)));
 }
 
-function givenScale(context: RequestContext, options: WriteOptions): (old: Scale) => Scale {
-  const given = decodeBody(context, scaleType, options.fieldValidation) as unknown as Scale;
+function givenScale(context: RequestContext, options: WriteOptions, definition: ResourceDefinition): (old: Scale) => Scale {
+  const given = decodeScale(context, options, definition) as unknown as Scale;
   checkObjectName(given as unknown as KubeObject, context.info.name);
   const namespace = given.metadata.namespace ?? "";
   if (namespace !== "" && namespace !== context.info.namespace) throw badRequestError("the namespace of the provided object does not match the namespace sent on the request");
   return () => given;
 }
 
-function patchedScale(context: RequestContext, type: PatchType, options: WriteOptions): (old: Scale) => Scale {
+/** Custom resources word the refusal of another type in a way of their own. */
+function decodeScale(context: RequestContext, options: WriteOptions, definition: ResourceDefinition): KubeObject {
+  try {
+    return decodeBody(context, scaleType, options.fieldValidation);
+  } catch (error) {
+    if (!definition.isCustom || !(error instanceof StatusError) || !error.message.includes("no kind ")) throw error;
+    throw badRequestError('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"');
+  }
+}
+
+/** `hidesEntries`: the patch does not see the managed fields. */
+function patchedScale(context: RequestContext, type: PatchType, { options, hidesEntries }: { readonly options: WriteOptions; readonly hidesEntries: boolean }): (old: Scale) => Scale {
   const patch = readPatch(context, type);
   return (old) => {
-    const patched = patchJson(type, scaleJson(old), patch, scaleSchema);
+    const { managedFields, ...metadata } = old.metadata;
+    const patched = patchJson(type, scaleJson(hidesEntries ? { ...old, metadata } : old), patch, scaleSchema);
     if (!isObject(patched)) throw badRequestError("the patch does not give an object");
     const { object, faults } = decodePatched(scaleSchema, patched, { type, patch });
     if (faults.length > 0) reportPatchFaults(context, faults, { fieldValidation: options.fieldValidation, shown: JSON.stringify(patched) });
-    return object as unknown as Scale;
+    const scale = object as unknown as Scale;
+    return hidesEntries && managedFields !== undefined ? { ...scale, metadata: { ...scale.metadata, managedFields } } : scale;
   };
+}
+
+/** Custom resources are refused by the storage. */
+function storageFault(definition: ResourceDefinition, { metadata }: KubeObject): string {
+  return `StorageError: invalid object, Code: 4, Key: ${definition.storage!.prefix}${relativeKey(definition, metadata.namespace ?? "", metadata.name!)}, ResourceVersion: 0, AdditionalErrorMsg: `;
 }
 
 function checkScale(scale: Scale, old: KubeObject, definition: ResourceDefinition): void {
   const replicas = scale.spec?.replicas ?? 0;
   const name = old.metadata.name!;
-  if (replicas < 0) throw invalidError({ group: "autoscaling", kind: "Scale" }, name, [invalid(FieldPath.root("spec", "replicas"), replicas, "must be greater than or equal to 0")]);
+  if (replicas < 0 && !definition.isCustom) throw invalidError({ group: "autoscaling", kind: "Scale" }, name, [invalid(FieldPath.root("spec", "replicas"), replicas, "must be greater than or equal to 0")]);
   const uid = scale.metadata.uid ?? "";
-  if (uid !== "" && uid !== old.metadata.uid) throw conflictError(definition, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`);
+  if (uid !== "" && uid !== old.metadata.uid) throw conflictError(definition, name, `${definition.isCustom ? storageFault(definition, old) : ""}Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`);
 }

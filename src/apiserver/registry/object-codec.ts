@@ -1,13 +1,17 @@
 /** How the objects of a resource are read and printed: by the schema of their Go type, or (custom resources) by a codec of their own. */
 import { canonicalize } from "../../apimachinery/encode/canonical.ts";
-import type { JsonObject } from "../../apimachinery/json.ts";
+import { isRawNumber, setMember } from "../../apimachinery/json.ts";
+import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { StatusError, internalServerError } from "../../apimachinery/status.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 
 export interface ObjectCodec {
   /** The object that a client sent, changed in place, and what is unknown in it. Throws a `DecodeError`. */
   decode(value: JsonObject): { readonly object: KubeObject; readonly faults: string[] };
+  /** An object that server-side apply made of this version's fields; changed in place. Throws a `DecodeError`. */
+  adopt(value: JsonObject): KubeObject;
   /** The JSON that clients see. */
   print(object: KubeObject): JsonObject;
   /** A stored object in this version; `object` is what its bytes hold. */
@@ -16,6 +20,34 @@ export interface ObjectCodec {
   isServedAsStored(stored: StoredObject, parse: () => KubeObject): boolean;
   /** The object in the version that is stored. */
   toStored(object: KubeObject): KubeObject;
+}
+
+/** A stored object that no version of its definition can read; `fault` says why. */
+export class UndecodableError extends StatusError {
+  readonly fault: string;
+
+  constructor(key: string, fault: string) {
+    super(internalServerError(`StorageError: corrupt object, Code: 7, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${fault}`).status);
+    this.fault = fault;
+  }
+}
+
+/** Members in the order of their names, on every level: how Go prints what has no type. Does not recurse. */
+export function sortedMembers(object: JsonObject): JsonObject {
+  const root: JsonValue[] = [object];
+  const pending: (JsonObject | JsonValue[])[] = [root];
+  for (let container = pending.pop(); container !== undefined; container = pending.pop()) {
+    for (const key of Object.keys(container)) {
+      const member = (container as JsonObject)[key]!;
+      if (typeof member !== "object" || member === null || isRawNumber(member)) continue;
+      const copy: JsonObject | JsonValue[] = Array.isArray(member) ? [...member] : {};
+      if (!Array.isArray(copy)) for (const name of Object.keys(member).sort()) setMember(copy, name, (member as JsonObject)[name]!);
+      if (Array.isArray(container)) container[Number(key)] = copy;
+      else setMember(container, key, copy);
+      pending.push(copy);
+    }
+  }
+  return root[0] as JsonObject;
 }
 
 /** An object of this version as JSON, without members that Go would leave out. */

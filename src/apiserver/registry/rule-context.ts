@@ -2,6 +2,7 @@
 import { newUid } from "../../base/ids.ts";
 import type { RuleContext } from "../../api/strategy.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { schemaDefaultErrors } from "../customresources/default-checks.ts";
 import type { RequestContext } from "../request-context.ts";
 
 export function ruleContext(context: RequestContext, namespace: string, subresource: string, isDryRun: boolean): RuleContext {
@@ -15,6 +16,7 @@ export function ruleContext(context: RequestContext, namespace: string, subresou
     settings: server.settings,
     isEnabled: (gate) => server.isEnabled(gate),
     warn: (text) => context.warnings.add(text),
+    checkSchemaDefaults: schemaDefaultErrors,
     newUid: () => newUid(server.random),
     find: (resource, inNamespace, name) => findObject(context.server, resource, inNamespace, name),
     findAll: (resource, inNamespace) => findObjects(context.server, resource, inNamespace),

@@ -15,6 +15,7 @@ import type { Written } from "./create.ts";
 import { readVersion } from "./convert.ts";
 import type { WriteOptions } from "./options.ts";
 import { dropDuplicateOwners } from "./owner-references.ts";
+import { UndecodableError } from "./object-codec.ts";
 import { errorKind, relativeKey } from "./resource-definition.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { ruleContext } from "./rule-context.ts";
@@ -70,7 +71,7 @@ async function createMissing(request: UpdateRequest): Promise<Updated> {
 async function updateStored(request: UpdateRequest, stored: StoredObject): Promise<Written | "raced"> {
   const { context, definition, options } = request;
   const server = context.server;
-  const old = readVersion(definition, stored);
+  const old = readOld(definition, stored);
   const object = await request.produce(old);
   if (request.checksUid === true && (object.metadata.uid ?? "") !== "" && object.metadata.uid !== old.metadata.uid) throw uidMismatch(request, object.metadata.uid!, old.metadata.uid ?? "");
   checkVersion(request, object, old);
@@ -88,6 +89,16 @@ async function updateStored(request: UpdateRequest, stored: StoredObject): Promi
   } catch (error) {
     await allocation.release();
     throw error;
+  }
+}
+
+/** What cannot be read cannot be changed; the fault is told as it is. */
+function readOld(definition: ResourceDefinition, stored: StoredObject): KubeObject {
+  try {
+    return readVersion(definition, stored);
+  } catch (error) {
+    if (!(error instanceof UndecodableError)) throw error;
+    throw new StatusError({ message: error.fault, code: 500 }, error);
   }
 }
 

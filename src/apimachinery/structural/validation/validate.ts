@@ -168,7 +168,7 @@ function checkFormat(value: string, format: string, place: Place, outcome: Outco
 function checkNumber(value: number | RawNumber, schema: StructuralSchema, place: Place, outcome: Outcome): void {
   outcome.weight++;
   const { multipleOf, minimum, maximum, format } = schema;
-  const type = schema.type === "" && schema.isIntOrString ? "integer" : schema.type;
+  const { type } = schema;
   const number = numberOf(value);
   if (isOutOfRange(value, type, format)) bareFault(place, outcome, `Checked value must be of type ${type} ${format === "" ? "(default format)" : `with format ${format}`} in ${place.name}`);
   if (multipleOf !== undefined && !isMultiple(number, multipleOf)) fault(place, outcome, value, `should be a multiple of ${goNumber(multipleOf)}`);
