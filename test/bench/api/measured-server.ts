@@ -1,0 +1,70 @@
+/** An API server in a process of its own, on a durable store, with what the kernel knows of its use of CPU and memory. */
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { readFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+const root = path.resolve(import.meta.dirname, "../../..");
+const probe = path.join(import.meta.dirname, "loop-probe.mjs");
+
+export class MeasuredServer implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #folder: string;
+
+  private constructor(child: ChildProcess, folder: string) {
+    this.#child = child;
+    this.#folder = folder;
+  }
+
+  /** Starts `bundle`, the built command, with the API server alone. `nodeFlags` go to the server's Node. */
+  static async start(options: { readonly port: number; readonly bundle?: string; readonly nodeFlags?: readonly string[] }): Promise<MeasuredServer> {
+    const bundle = options.bundle ?? path.join(root, "dist", "coracle.mjs");
+    const folder = await mkdtemp(path.join(tmpdir(), "coracle-bench-api-"));
+    const args = ["up", "--components", "apiserver", "--store", "lmdb", "--port", String(options.port), "--data-dir", path.join(folder, "data")];
+    const child = spawn(process.execPath, [...(options.nodeFlags ?? []), "--import", probe, bundle, ...args], {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, CORACLE_LOOP_PROBE: path.join(folder, "loop"), NODE_COMPILE_CACHE: path.join(path.dirname(bundle), ".compile-cache") },
+    });
+    await new Promise<void>((resolve, reject) => {
+      child.stdout.on("data", (chunk: Buffer) => chunk.includes("Kubernetes is ready") && resolve());
+      child.on("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+    });
+    return new MeasuredServer(child, folder);
+  }
+
+  get kubeconfig(): Promise<string> {
+    return readFile(path.join(this.#folder, "data", "kubeconfig"), "utf8");
+  }
+
+  /** Seconds of CPU used so far, in steps of 10 ms. */
+  async cpuSeconds(): Promise<number> {
+    const fields = (await readFile(`/proc/${this.#child.pid}/stat`, "utf8")).replace(/^.*\) /, "").split(" ");
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  }
+
+  async privateMiB(): Promise<number> {
+    const rollup = await readFile(`/proc/${this.#child.pid}/smaps_rollup`, "utf8");
+    const kib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(rollup)?.[1] ?? 0);
+    return (kib("Private_Clean") + kib("Private_Dirty")) / 1024;
+  }
+
+  /** The longest time in milliseconds that the event loop was blocked since this was last asked. */
+  async longestBlockMs(): Promise<number> {
+    const file = path.join(this.#folder, "loop");
+    await rm(file, { force: true });
+    this.#child.kill("SIGUSR2");
+    for (;;) {
+      const text = await readFile(file, "utf8").catch(() => undefined);
+      if (text !== undefined) return Number(text);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = new Promise((resolve) => this.#child.once("exit", resolve));
+    this.#child.kill("SIGTERM");
+    await ended;
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
