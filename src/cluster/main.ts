@@ -17,6 +17,8 @@ async function main(words: readonly string[]): Promise<number> {
   }
 }
 
+// Where the system's programs (nft, runc, ip) lie; the PATH that `su` or a service gives may leave them out.
+process.env["PATH"] = [process.env["PATH"], "/usr/local/sbin", "/usr/sbin", "/sbin"].filter(Boolean).join(":");
 process.exitCode = await main(process.argv.slice(2));
 // Sockets of clients that did not close must not hold up the end.
 process.exit();

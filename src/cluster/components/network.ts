@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { cniConfig, resetNetwork, setUpNodeNetwork, writeCniConfig } from "../../network/index.ts";
 import { instanceId } from "../instance-id.ts";
 import { borrowPrograms } from "../shared-programs.ts";
-import { chooseDataPlane } from "./data-plane.ts";
+import { chooseDataPlane } from "./choose-runtime.ts";
 import type { ComponentContext } from "./start-components.ts";
 
 export { resetNetwork };

@@ -4,15 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TaskGroup } from "../../base/task-group.ts";
 import type { Programs } from "../../host/index.ts";
-import { connectContainerd, createImageLoader, createSimulatedRuntime, missingContainerPackages, startContainerd, startProcessRuntime } from "../../kubelet/index.ts";
+import { connectContainerd, createImageLoader, createSimulatedRuntime, startContainerd, startProcessRuntime } from "../../kubelet/index.ts";
 import type { ContainerRuntime } from "../../kubelet/index.ts";
 import type { Environment } from "../environment.ts";
 import { instanceId } from "../instance-id.ts";
 import type { UpOptions } from "../up-options.ts";
+import { chooseRuntime } from "./choose-runtime.ts";
+import type { RuntimeKind } from "./choose-runtime.ts";
 import { cniConfDirectory } from "./network.ts";
 
 export interface NodeRuntime extends AsyncDisposable {
-  readonly kind: "containerd" | "process" | "simulated";
+  readonly kind: RuntimeKind;
   /** Of the node with this index. */
   ofNode(index: number): Promise<ContainerRuntime>;
 }
@@ -26,8 +28,8 @@ export interface NodeRuntimeContext {
 }
 
 export async function startNodeRuntime(context: NodeRuntimeContext): Promise<NodeRuntime> {
-  const kind = await chooseRuntime(context);
-  context.environment.log.info("Runtime for pods", { runtime: kind });
+  const { kind, because } = await chooseRuntime(context.options, context.programs);
+  context.environment.log.info("Runtime for pods", { runtime: kind, ...(because !== undefined && { because }) });
   if (kind === "containerd" && context.options.nodes > 1) throw new Error("containers have one node for now: leave --nodes out, or use --runtime simulated or process");
   if (kind === "containerd") return startContainerdRuntime(context);
   return kind === "process" ? processRuntimes(context) : simulatedRuntimes(context);
@@ -38,23 +40,6 @@ export function runtimeDirectory(dataDir: string): string {
   const id = instanceId(dataDir);
   if (process.getuid?.() === 0) return join("/run/coracle", id);
   return join(process.env["XDG_RUNTIME_DIR"] ?? join(tmpdir(), `coracle-${process.getuid?.() ?? 0}`), "coracle", id);
-}
-
-async function chooseRuntime({ environment, options }: NodeRuntimeContext): Promise<NodeRuntime["kind"]> {
-  if (options.runtime === "process" || options.runtime === "simulated") return options.runtime;
-  const why = await whyNoContainers(options);
-  if (why === undefined) return "containerd";
-  if (options.runtime === "containerd") throw new Error(`containers cannot run here: ${why}; or use --runtime process`);
-  environment.log.info("Pods run as local processes", { because: why });
-  return "process";
-}
-
-/** Undefined when containers can run. */
-async function whyNoContainers(options: UpOptions): Promise<string | undefined> {
-  if (process.geteuid?.() !== 0) return "it takes root: run as root";
-  if (options.containerdSocket !== undefined) return undefined;
-  const missing = await missingContainerPackages(process.env["PATH"] ?? "");
-  return missing.length === 0 ? undefined : `${missing.join(", ")} missing: install with apt-get install ${missing.join(" ")}`;
 }
 
 async function startContainerdRuntime({ environment, options, programs, group }: NodeRuntimeContext): Promise<NodeRuntime> {
