@@ -106,7 +106,7 @@ function textScalar(text: string, indent: number): string {
 }
 
 function escaped(text: string): string {
-  const inner = text.replace(/["\\\u0000-\u001f\u007f-\u00a0\ufeff\ud800-\udfff\u2028\u2029]/g, (character) => escapes[character] ?? numericEscape(character.charCodeAt(0)));
+  const inner = text.replace(/["\\\u0000-\u001f\u007f-\u00a0\ufeff\u2028\u2029\u{10000}-\u{10ffff}]/gu, (character) => escapes[character] ?? numericEscape(character.codePointAt(0)!));
   return `"${inner}"`;
 }
 
@@ -116,7 +116,9 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 function numericEscape(code: number): string {
-  return code < 0x100 ? `\\x${code.toString(16).toUpperCase().padStart(2, "0")}` : `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  const digits = code.toString(16).toUpperCase();
+  if (code > 0xffff) return `\\U${digits.padStart(8, "0")}`;
+  return code > 0xff ? `\\u${digits.padStart(4, "0")}` : `\\x${digits.padStart(2, "0")}`;
 }
 
 /** A block scalar; its indicator tells what follows the last line. */

@@ -72,6 +72,32 @@ export function serveUpgrade(context: ServeContext, peer: Peer, upgrade: Upgrade
   });
 }
 
+/**
+ * Answers a request whose method the parser of Node does not know. `packet` is what was read: the whole head, or the connection is given up.
+ * The connection ends with the answer.
+ */
+export function serveUnknownMethod(context: ServeContext, peer: Peer, connection: { readonly socket: Duplex; readonly packet: Buffer }): void {
+  const { socket, packet } = connection;
+  const end = packet.indexOf("\r\n\r\n");
+  const [requestLine = "", ...lines] = packet.subarray(0, Math.max(end, 0)).toString("latin1").split("\r\n");
+  const match = /^([!#$%&'*+.^_`|~\w-]+) (\S+) HTTP\/1\.1$/.exec(requestLine);
+  if (match === null) {
+    socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
+    return;
+  }
+  const headers = Object.fromEntries(lines.map((line): [string, string] => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]));
+  const [path, query] = splitTarget(match[2]!);
+  const gone = new AbortController();
+  socket.on("close", () => gone.abort(new DOMException("the client left", "AbortError")));
+  context
+    .handler({ method: match[1]!, path, query, headers, body: new Uint8Array(), peer, signal: gone.signal })
+    .then((response) => socket.end(Buffer.concat([Buffer.from(responseHead(response)), response.body.kind === "bytes" ? response.body.bytes : new Uint8Array()])))
+    .catch((error: unknown) => {
+      context.log.debug("Answer was not delivered", { error });
+      socket.destroy();
+    });
+}
+
 function responseHead(response: ApiResponse): string {
   const lines = [`HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? ""}`];
   for (const [name, value] of Object.entries(response.headers)) {

@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import tls from "node:tls";
 import type { Log } from "../../base/log.ts";
 import type { ApiRequest, ApiResponse, Peer } from "../request.ts";
-import { serveHttp1, serveUpgrade } from "./http1.ts";
+import { serveHttp1, serveUnknownMethod, serveUpgrade } from "./http1.ts";
 import { serveHttp2Stream } from "./http2.ts";
 
 export type RequestHandler = (request: ApiRequest) => Promise<ApiResponse>;
@@ -43,6 +43,11 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
   const http1 = http.createServer({ keepAliveTimeout: 90_000, requestTimeout: 0, headersTimeout: 32_000, maxHeaderSize: 1 << 20 });
   http1.on("request", (request, response) => serveHttp1(context, peerOf(request.socket as tls.TLSSocket, false), request, response));
   http1.on("upgrade", (request, socket, head) => serveUpgrade(context, peerOf(request.socket as tls.TLSSocket, false), { request, socket, head }));
+  http1.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
+    if (error.code === "HPE_INVALID_METHOD" && error.rawPacket !== undefined) serveUnknownMethod(context, peerOf(socket as tls.TLSSocket, false), { socket, packet: error.rawPacket });
+    else if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
+    else socket.destroy();
+  });
   const server = tls.createServer({ key: options.key, cert: options.certificate, requestCert: true, rejectUnauthorized: false, ALPNProtocols: ["h2", "http/1.1"], minVersion: "TLSv1.2" }, (socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));

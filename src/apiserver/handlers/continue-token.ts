@@ -27,7 +27,7 @@ export function decodeContinue(token: string): ContinueToken {
   if (parsed.v !== "meta.k8s.io/v1") throw invalid(`server does not recognize this encoded version ${parsed.v ?? ""}`);
   if (!Number.isSafeInteger(parsed.rv) || parsed.rv === 0) throw invalid(`incorrect encoded start resourceVersion (version meta.k8s.io/v1)`);
   if ((parsed.start ?? "") === "") throw invalid("encoded start key empty (version meta.k8s.io/v1)");
-  if (parsed.start!.split("/").includes("..")) throw invalid(`encoded start key contains traversal`);
+  if (parsed.start!.split("/").includes("..")) throw invalid(parsed.start!);
   return { revision: parsed.rv!, start: parsed.start! };
 }
 

@@ -52,8 +52,9 @@ export function matchErrors(input: MatchInput): FieldError[] {
   const { match, version } = input;
   if (input.isWatch) {
     if (input.sendsInitial === null && match !== "") errors.push(forbidden(matchPath, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
-    if (input.sendsInitial !== null && match === "") errors.push(forbidden(matchPath, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+    if (input.sendsInitial !== null && match !== "NotOlderThan") errors.push(forbidden(matchPath, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
     if (match !== "" && match !== "NotOlderThan") errors.push(notSupported(matchPath, match, ["NotOlderThan"]));
+    if (input.continueToken !== "") errors.push(forbidden(FieldPath.root("continue"), "continue is forbidden for watch"));
     return errors;
   }
   if (input.sendsInitial !== null) errors.push(forbidden(initialPath, "sendInitialEvents is forbidden for list"));

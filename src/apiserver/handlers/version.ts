@@ -1,4 +1,4 @@
-/** What `/version` says: the Kubernetes version spoken (API type version.Info). */
+/** What `/version` says: the release of Kubernetes that is spoken, and what it was built with (API type version.Info). Clients parse these. */
 export const kubernetesVersion = "v1.37.2";
 
 export const versionInfo = {
@@ -9,10 +9,10 @@ export const versionInfo = {
   minCompatibilityMajor: "1",
   minCompatibilityMinor: "36",
   gitVersion: kubernetesVersion,
-  gitCommit: "",
+  gitCommit: "$Format:%H$",
   gitTreeState: "clean",
-  buildDate: "",
-  goVersion: "",
+  buildDate: "2026-10-14T00:00:00Z",
+  goVersion: "go1.26.8",
   compiler: "gc",
   platform: `${process.platform}/${process.arch === "x64" ? "amd64" : process.arch}`,
 } as const;

@@ -19,7 +19,7 @@ export interface WatchOptions {
 export function parseWatchOptions(context: RequestContext): WatchOptions {
   const { query, server } = context;
   const version = query.get("resourceVersion") ?? "";
-  const errors = matchErrors({ version, match: query.get("resourceVersionMatch") ?? "", continueToken: "", isWatch: true, sendsInitial: query.get("sendInitialEvents") });
+  const errors = matchErrors({ version, match: query.get("resourceVersionMatch") ?? "", continueToken: query.get("continue") ?? "", isWatch: true, sendsInitial: query.get("sendInitialEvents") });
   if (errors.length > 0) throw invalidListOptions(errors);
   const timeoutSeconds = parseInteger(query, "timeoutSeconds");
   const revision = version === "" ? undefined : parseVersion(version);

@@ -28,7 +28,8 @@ const namespaceSubresources = new Set(["status", "finalize"]);
 /** Reads a request's path. Throws `URIError` when a percent escape is broken. */
 export function parseRequestInfo(method: string, rawPath: string, query: URLSearchParams): RequestInfo {
   const path = decodeURIComponent(rawPath);
-  const segments = trimSlashes(rawPath).split("/").map(decodeURIComponent);
+  // An escaped slash separates like any other.
+  const segments = trimSlashes(path).split("/");
   const prefix = segments[0]!;
   const isGroupless = prefix === "api";
   if (segments.length < (isGroupless ? 3 : 4) || (prefix !== "api" && prefix !== "apis")) return nonResource(method, path);
