@@ -77,7 +77,7 @@ function digitsAt(text: string, index: number): number | undefined {
 function scalarText(value: Exclude<JsonValue, JsonValue[] | JsonObject>, indent: number): string {
   if (value === null) return "null";
   if (typeof value === "string") return textScalar(value, indent);
-  return numberText(isRawNumber(value) ? value.rawJSON : String(value));
+  return typeof value === "boolean" ? String(value) : numberText(isRawNumber(value) ? value.rawJSON : String(value));
 }
 
 /** Go's encoder reads the JSON number first: integers of 64 bits stay, all else is a float in its shortest form. */

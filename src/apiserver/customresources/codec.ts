@@ -6,6 +6,7 @@ import { DecodeError } from "../../apimachinery/decode/decode-object.ts";
 import { deepCopy, isObject, isRawNumber, rawNumber } from "../../apimachinery/json.ts";
 import type { JsonObject, JsonValue, RawNumber } from "../../apimachinery/json.ts";
 import { apiVersionOf } from "../../apimachinery/object.ts";
+import type { OtherVersions } from "../../apimachinery/managed-fields/versions.ts";
 import type { GroupVersionKind, KubeObject } from "../../apimachinery/object.ts";
 import { applyDefaults, dropNulls } from "../../apimachinery/structural/defaults.ts";
 import { prune } from "../../apimachinery/structural/prune.ts";
@@ -36,6 +37,15 @@ export class CustomResourceCodec implements ObjectCodec {
     this.#options = options;
     this.#apiVersion = apiVersionOf(options.gvk.group, options.gvk.version);
   }
+
+  readonly otherVersions: OtherVersions = (apiVersion) => {
+    const { gvk, schemas } = this.#options;
+    const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
+    const schema = apiVersion === apiVersionOf(gvk.group, version) ? schemas.get(version) : undefined;
+    if (schema === undefined) return undefined;
+    const to = (name: string) => (object: JsonObject) => this.#convert(object as unknown as KubeObject, name) as unknown as JsonObject;
+    return { schema: schema.typed, convert: to(version), convertBack: to(gvk.version) };
+  };
 
   decode(value: JsonObject): { object: KubeObject; faults: string[] } {
     const { object, unknown } = admit(normalizeNumbers(value) as JsonObject, this.#options.schemas.get(this.#options.gvk.version)!);

@@ -84,6 +84,7 @@ function applyTo(target: ApplyTarget, config: JsonObject, old: KubeObject | unde
     subresource,
     nowText: formatTime(context.server.clock.nowMs()),
     resetFields: resetFieldsOf(definition, subresource),
+    otherVersions: definition.codec?.otherVersions,
     kind: definition.kind,
   });
   const origin = { type: "application/apply-patch+yaml" as const, patch: config };

@@ -27,6 +27,7 @@ export function trackUpdate(write: TrackedWrite, object: KubeObject, oldObject: 
     subresource,
     nowText: formatTime(context.server.clock.nowMs()),
     resetFields: resetFieldsOf(definition, subresource),
+    otherVersions: definition.codec?.otherVersions,
   });
   setManagedFields(object, entries);
 }

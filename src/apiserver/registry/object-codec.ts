@@ -2,6 +2,7 @@
 import { canonicalize } from "../../apimachinery/encode/canonical.ts";
 import { isRawNumber, setMember } from "../../apimachinery/json.ts";
 import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
+import type { OtherVersions } from "../../apimachinery/managed-fields/versions.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { StatusError, internalServerError } from "../../apimachinery/status.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
@@ -12,6 +13,8 @@ export interface ObjectCodec {
   decode(value: JsonObject): { readonly object: KubeObject; readonly faults: string[] };
   /** An object that server-side apply made of this version's fields; changed in place. Throws a `DecodeError`. */
   adopt(value: JsonObject): KubeObject;
+  /** How managed fields see an object in the definition's other versions. */
+  readonly otherVersions: OtherVersions;
   /** The JSON that clients see. */
   print(object: KubeObject): JsonObject;
   /** A stored object in this version; `object` is what its bytes hold. */
