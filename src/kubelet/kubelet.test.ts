@@ -48,6 +48,21 @@ test("a kubelet that is started again takes over what runs: same containers, no 
   await runtime?.close();
 });
 
+test("a second deletion with less grace hurries the first", async () => {
+  await using cluster = await TestCluster.start({ components: { kubelet: kubeletOf("n1") } });
+  await begin(cluster);
+  await cluster.client.create(resources.pods, {
+    metadata: { name: "p", namespace: "default", annotations: { "simulated.coracle.dev/stop": "after=1h" } },
+    spec: { nodeName: "n1", terminationGracePeriodSeconds: 60, automountServiceAccountToken: false, containers: [{ name: "c", image: "web:1" }] },
+  });
+  await cluster.settled();
+  await cluster.client.delete(resources.pods, "default", "p");
+  await cluster.advance(10_000);
+  await cluster.client.delete(resources.pods, "default", "p", { gracePeriodSeconds: 2 });
+  const tookMs = await cluster.until(async () => (await cluster.client.list(resources.pods, "default")).items.length === 0);
+  equal(tookMs, 2000);
+});
+
 test("many simulated nodes share a process", async () => {
   const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
   await using cluster = await TestCluster.start({ components: Object.fromEntries(names.map((name) => [name, kubeletOf(name)])) });

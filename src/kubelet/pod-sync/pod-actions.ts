@@ -61,11 +61,9 @@ export class PodActions {
   }
 
   /** Stops what runs, then the sandbox. */
-  async stop(signal: AbortSignal): Promise<void> {
+  async stop(graceSeconds: number, signal: AbortSignal): Promise<void> {
     const { node, tell } = this.#options;
     const { pod, runtime } = this.#options.now();
-    const { deletionGracePeriodSeconds } = pod.metadata;
-    const graceSeconds = Math.max(1, deletionGracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? 30);
     await stopAll({ node, pod, runtime, podIP: podAddresses(node, pod, runtime)[0] ?? "", graceSeconds, tell }, signal);
     for (const { id, state } of runtime.sandboxes) if (state === "SANDBOX_READY") await node.runtime.stopPodSandbox(id, signal);
   }

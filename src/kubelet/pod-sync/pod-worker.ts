@@ -60,6 +60,7 @@ export class PodWorker {
   #isObjectGone = false;
   /** A sandbox half made is not told of. */
   #isMakingSandbox = false;
+  #stoppingGraceSeconds: number | undefined;
   #runtime: PodRuntime = emptyPodRuntime;
   #work: { abort: AbortController; done: Promise<void> } | undefined;
   readonly #listeners = new Set<() => void>();
@@ -193,11 +194,13 @@ export class PodWorker {
     if (this.#stage === "active" && this.#mustStop()) this.#stage = "stopping";
     this.#touch();
     if (this.#work !== undefined) {
-      if (this.#stage === "stopping") this.#work.abort.abort(new DOMException("the pod is being stopped", "AbortError"));
+      // What was begun for a running pod ends; so does a stop that has become more urgent.
+      const isUrgent = this.#stoppingGraceSeconds === undefined || graceSecondsOf(this.pod) < this.#stoppingGraceSeconds;
+      if (this.#stage === "stopping" && isUrgent) this.#work.abort.abort(new DOMException("the pod is being stopped", "AbortError"));
       return;
     }
     if (this.#stage === "active") await this.#act();
-    else if (this.#stage === "stopping") this.#startWork(() => this.#stop());
+    else if (this.#stage === "stopping") this.#startWork((signal) => this.#stop(signal));
     else if (this.#stage === "stopped" || this.#stage === "rejected") this.#takeLeave();
   }
 
@@ -255,7 +258,7 @@ export class PodWorker {
     if (plan.kind === "stop" || plan.kind === "idle") {
       this.#stage = "stopping";
       this.#followProbes();
-      this.#startWork(() => this.#stop());
+      this.#startWork((signal) => this.#stop(signal));
       return;
     }
     const nowMs = this.#node.clock.nowMs();
@@ -318,8 +321,9 @@ export class PodWorker {
     }
   }
 
-  async #stop(): Promise<void> {
-    await this.#actions.stop(this.#ended.signal);
+  async #stop(signal: AbortSignal): Promise<void> {
+    this.#stoppingGraceSeconds = graceSecondsOf(this.pod);
+    await this.#actions.stop(this.#stoppingGraceSeconds, signal);
     this.#stage = "stopped";
   }
 
@@ -408,6 +412,11 @@ export class PodWorker {
     });
     this.#timers.set(name, cancel);
   }
+}
+
+/** The deletion's grace counts; at least a second. */
+function graceSecondsOf({ metadata, spec }: DeepReadonly<Pod>): number {
+  return Math.max(1, metadata.deletionGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? 30);
 }
 
 function inheritedHealth({ status }: DeepReadonly<Pod>): Map<string, AssumedHealth> {

@@ -8,7 +8,7 @@ import { runHook } from "../hooks/lifecycle-hooks.ts";
 import { parseImageName } from "../images/image-name.ts";
 import type { EnsureResult } from "../images/image-puller.ts";
 import { pullCredentials } from "../images/pull-secrets.ts";
-import { hostNames, hostsFile } from "../network/host-names.ts";
+import { hostNames, hostNetworkHostsFile, hostsFile } from "../network/host-names.ts";
 import { runAsNonRootFault } from "../resources/security-context.ts";
 import { RuntimeError } from "../runtime/cri.ts";
 import type { Image, Mount, PodSandboxConfig } from "../runtime/cri-messages.ts";
@@ -128,8 +128,9 @@ async function makeMounts({ node, pod, spec, attempt, podIPs }: StartRequest, en
     mounts.push(volumeMount({ ...mount, readOnly: isReadOnly }, await node.storage.path(pod, mount.name, subPath)));
   }
   const hasOwnHosts = mounts.some(({ container_path }) => container_path === "/etc/hosts");
-  if (!hasOwnHosts && pod.spec?.hostNetwork !== true && podIPs.length > 0) {
-    const path = await node.storage.writeFile(uid, "etc-hosts", hostsFile(pod, podIPs, hostNames(pod, node.dns.clusterDomain)), 0o644);
+  if (!hasOwnHosts && podIPs.length > 0) {
+    const text = pod.spec?.hostNetwork === true ? hostNetworkHostsFile(pod, await node.storage.readEnd("/etc/hosts", maxHostsBytes)) : hostsFile(pod, podIPs, hostNames(pod, node.dns.clusterDomain));
+    const path = await node.storage.writeFile(uid, "etc-hosts", text, 0o644);
     if (path !== undefined) mounts.push({ container_path: "/etc/hosts", host_path: path, readonly: container.securityContext?.readOnlyRootFilesystem === true });
   }
   const messagePath = container.terminationMessagePath ?? "/dev/termination-log";
@@ -137,6 +138,8 @@ async function makeMounts({ node, pod, spec, attempt, podIPs }: StartRequest, en
   if (path !== undefined && messagePath !== "") mounts.push({ container_path: messagePath, host_path: path, readonly: false });
   return mounts;
 }
+
+const maxHostsBytes = 1 << 20;
 
 /** All names in a sub path must be known. */
 function expandSubPath(expression: string, environment: ReadonlyMap<string, string>): string {
