@@ -68,6 +68,12 @@ function compileNow(environment: Environment, text: string): Compilation {
   }
 }
 
+/** Whether a program refers to a variable, such as `oldSelf`. */
+export function mentions(program: Program, variable: string): boolean {
+  for (const reference of program.checked.references.values()) if (reference.to === "variable" && reference.name === variable) return true;
+  return false;
+}
+
 export interface EvaluateOptions {
   /** Most that the evaluation may cost; `perCallLimit` unless less. */
   readonly costBudget?: number;
@@ -95,7 +101,8 @@ export function activationOf(variables: Readonly<Record<string, Value | (() => V
   const known = new Map<string, Value>();
   return {
     get(name) {
-      const given = known.get(name) ?? (Object.hasOwn(variables, name) ? variables[name] : undefined);
+      if (known.has(name)) return known.get(name);
+      const given = Object.hasOwn(variables, name) ? variables[name] : undefined;
       if (typeof given !== "function") return given;
       const value = given();
       known.set(name, value);

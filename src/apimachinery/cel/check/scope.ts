@@ -17,7 +17,7 @@ export class Scope {
   }
 
   find(name: string): CelType | undefined {
-    for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.#outer) if (scope.#name === name) return scope.#type;
-    return undefined;
+    if (this.#name === name) return this.#type;
+    return this.#outer === undefined ? undefined : this.#outer.find(name);
   }
 }

@@ -1,6 +1,6 @@
 /** Equality and order of values. Numbers of different types compare by what they are worth. */
-import { CelError, Double, Duration, isInt, ListValue, MapValue, noSuchOverload, ObjectValue, OpaqueValue, Optional, Timestamp, TypeValue, Uint } from "./values.ts";
-import type { Value } from "./values.ts";
+import { Double, Duration, isInt, ListValue, MapValue, noSuchOverload, ObjectValue, OpaqueValue, Optional, Timestamp, TypeValue, Uint } from "./values.ts";
+import type { CelError, Value } from "./values.ts";
 
 export function isEqual(left: Value, right: Value): boolean {
   if (left === right) return true;
@@ -49,8 +49,13 @@ export function compareTexts(left: string, right: string): number {
 function compareNumbers(left: number | bigint | Uint | Double, right: number | bigint | Uint | Double): number {
   const a = left instanceof Double || left instanceof Uint ? left.value : left;
   const b = right instanceof Double || right instanceof Uint ? right.value : right;
-  if (Number.isNaN(a) || Number.isNaN(b)) return Number.NaN;
-  return a < b ? -1 : a > b ? 1 : 0;
+  // Whole numbers next to doubles compare as doubles, however large.
+  if (left instanceof Double !== right instanceof Double) return compareDoubles(Number(a), Number(b));
+  return left instanceof Double ? compareDoubles(a as number, b as number) : a < b ? -1 : a > b ? 1 : 0;
+}
+
+function compareDoubles(left: number, right: number): number {
+  return left < right ? -1 : left > right ? 1 : left === right ? 0 : Number.NaN;
 }
 
 function compareBytes(left: Uint8Array, right: Uint8Array): number {

@@ -27,6 +27,20 @@ export function parseDuration(text: string): Duration | undefined {
   return new Duration(isNegative ? -total : total);
 }
 
+const wordyUnits: Readonly<Record<string, bigint>> = {
+  nano: 1n, micro: 1000n, milli: 1_000_000n, sec: secondNanos, second: secondNanos, min: 60n * secondNanos, minute: 60n * secondNanos, hr: 3600n * secondNanos, hour: 3600n * secondNanos,
+  d: 86_400n * secondNanos, day: 86_400n * secondNanos, w: 604_800n * secondNanos, wk: 604_800n * secondNanos, week: 604_800n * secondNanos,
+};
+
+/** The duration format of schemas takes `3 days` besides. */
+export function parseWordyDuration(text: string): Duration | undefined {
+  const match = /^(\d+)\s*([A-Za-zµ]+)$/.exec(text.trim());
+  const unit = match?.[2];
+  const nanos = unit === undefined ? undefined : (units[unit] ?? wordyUnits[unit] ?? wordyUnits[unit.replace(/s$/, "")]);
+  const total = nanos === undefined ? undefined : BigInt(match![1]!) * nanos;
+  return total === undefined || total > maxNanos ? undefined : new Duration(total);
+}
+
 /** As `string()` gives it: seconds, with as many decimals as needed. */
 export function formatDuration({ nanos }: Duration): string {
   const magnitude = nanos < 0n ? -nanos : nanos;

@@ -1,7 +1,7 @@
 /** JSON as values, without copying: members are turned into values when they are asked for, by their declared type where there is one. */
 import { isRawNumber } from "../../json.ts";
 import type { CelType, StructType } from "../check/types.ts";
-import { parseDuration } from "./durations.ts";
+import { parseDuration, parseWordyDuration } from "./durations.ts";
 import { parseTimestamp } from "./timestamps.ts";
 import { ArrayList, CelError, Double, hashOf, intOf, ListValue, MapValue, ObjectValue, Uint } from "./values.ts";
 import type { Value } from "./values.ts";
@@ -141,9 +141,9 @@ export class JsonObject extends ObjectValue {
 function fromText(text: string, type: CelType): Value {
   switch (type.kind) {
     case "timestamp":
-      return parseTimestamp(text) ?? new CelError(`type conversion error from 'string' to 'google.protobuf.Timestamp'`);
+      return parseTimestamp(text) ?? parseTimestamp(`${text}T00:00:00Z`) ?? new CelError(`type conversion error from 'string' to 'google.protobuf.Timestamp'`);
     case "duration":
-      return parseDuration(text) ?? new CelError(`type conversion error from 'string' to 'google.protobuf.Duration'`);
+      return parseDuration(text) ?? parseWordyDuration(text) ?? new CelError(`type conversion error from 'string' to 'google.protobuf.Duration'`);
     case "bytes":
       return Buffer.from(text, "base64");
     default:

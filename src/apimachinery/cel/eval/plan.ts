@@ -98,7 +98,11 @@ export class Planner {
     const index = this.#locals.lastIndexOf(name);
     if (index >= 0) return chain((frame) => frame.locals[index]!, chainStart);
     const resolved = reference?.to === "variable" ? reference.name : name;
-    return chain((frame) => frame.activation.get(resolved) ?? new CelError(`no such attribute(s): ${resolved}`), chainStart);
+    const missing = new CelError(`no such attribute(s): ${resolved}`);
+    return chain((frame) => {
+      const found = frame.activation.get(resolved);
+      return found === undefined ? missing : found;
+    }, chainStart);
   }
 
   #select(expr: SelectExpr): Plan {

@@ -6,7 +6,11 @@ import type { Value } from "./values.ts";
 /** `operand[key]`, `operand.key`. Of an optional value, an optional. */
 export function select(operand: Value, key: Value): Value {
   if (operand instanceof CelError) return operand;
-  if (operand instanceof Optional) return selectOptional(operand, key);
+  if (operand instanceof Optional) {
+    const inner = operand.value;
+    const isContainer = inner instanceof MapValue || inner instanceof ObjectValue || inner instanceof ListValue;
+    return inner === undefined || isContainer ? selectOptional(operand, key) : missing(inner, key);
+  }
   const found = find(operand, key);
   return found === undefined ? missing(operand, key) : found;
 }

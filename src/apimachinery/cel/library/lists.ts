@@ -6,8 +6,8 @@ import type { CelType } from "../check/types.ts";
 import type { Library } from "../environment.ts";
 import { add } from "../eval/arithmetic.ts";
 import { compare, isEqual } from "../eval/compare.ts";
-import { CelError, Double, Duration, isCelError, ListValue, noSuchOverload, Uint } from "../eval/values.ts";
-import type { Value } from "../eval/values.ts";
+import { CelError, Double, Duration, isCelError, noSuchOverload, Uint } from "../eval/values.ts";
+import type { ListValue, Value } from "../eval/values.ts";
 
 export const comparableTypes: ReadonlyArray<readonly [name: string, type: CelType]> = [
   ["int", intType], ["uint", uintType], ["double", doubleType], ["bool", boolType], ["duration", durationType], ["timestamp", timestampType], ["string", stringType], ["bytes", bytesType],

@@ -10,8 +10,8 @@ import { select } from "../eval/select.ts";
 import { sizeOf } from "../eval/actual-cost.ts";
 import { timeField } from "../eval/timestamps.ts";
 import type { TimeField } from "../eval/timestamps.ts";
-import { Duration, isCelError, ListValue, MapValue, noSuchOperator, noSuchOverload, Timestamp } from "../eval/values.ts";
-import type { Value } from "../eval/values.ts";
+import { isCelError, ListValue, MapValue, noSuchOperator, noSuchOverload } from "../eval/values.ts";
+import type { Duration, Timestamp, Value } from "../eval/values.ts";
 import { checkPattern, matchesPattern } from "./patterns.ts";
 
 export function standardFunctions({ crossTypeNumericComparisons = true } = {}): FunctionDeclaration[] {

@@ -4,8 +4,8 @@ import type { FunctionDeclaration } from "../check/declarations.ts";
 import { dynType, intType, listType, stringType } from "../check/types.ts";
 import { formatLiteral } from "../check/literal-rules.ts";
 import type { Library } from "../environment.ts";
-import { ArrayList, CelError, ListValue } from "../eval/values.ts";
-import type { Value } from "../eval/values.ts";
+import { ArrayList, CelError } from "../eval/values.ts";
+import type { ListValue, Value } from "../eval/values.ts";
 import { checkFormat, formatText } from "./format-text.ts";
 
 const texts = listType(stringType);
