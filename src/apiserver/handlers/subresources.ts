@@ -6,6 +6,7 @@ import { handleBinding } from "./binding.ts";
 import { methodError, noResourceError } from "./dispatch.ts";
 import { handleEviction } from "./eviction.ts";
 import { handleGet } from "./get.ts";
+import { handleNodeProxy } from "./node-proxy.ts";
 import { handlePatch } from "./patch.ts";
 import { handlePodConnect } from "./pod-connect.ts";
 import { handleScale } from "./scale.ts";
@@ -27,6 +28,8 @@ export async function handleSubresource(context: RequestContext, definition: Res
     case "attach":
     case "portforward":
       return handlePodConnect(context, definition, subresource.name);
+    case "proxy":
+      return definition.resource === "nodes" ? handleNodeProxy(context) : wholeObject(context, definition);
     default:
       return wholeObject(context, definition);
   }

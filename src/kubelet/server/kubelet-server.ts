@@ -152,7 +152,7 @@ async function serveRun({ request, query, served, containerName, container }: Co
   try {
     const result = await served.runtime.execSync({ container_id: container.id, cmd: command.split(" "), timeoutSeconds: 0 }, request.signal);
     const output = Buffer.concat([result.stdout, result.stderr]);
-    return result.exit_code === 0 ? plain(200, output.toString("utf8")) : plain(500, `command '${command}' exited with ${result.exit_code}: ${output.toString("utf8")}`);
+    return result.exit_code === 0 ? bytesResponse(200, "application/json", output) : plain(500, `command '${command}' exited with ${result.exit_code}: ${output.toString("utf8")}`);
   } catch (error) {
     if (error instanceof RuntimeError) return plain(500, error.rpcMessage);
     throw error;
