@@ -13,6 +13,8 @@ import type { DocumentReader } from "./jwt/key-set.ts";
 import { serviceAccountTokens } from "./service-account-tokens.ts";
 import type { ObjectFinder, TokenSigner } from "./service-account-tokens.ts";
 import { staticTokens } from "./static-tokens.ts";
+import { webhookTokens } from "./webhook-tokens.ts";
+import type { WebhookTokenOptions } from "./webhook-tokens.ts";
 
 export interface AuthenticationOptions {
   /** Token issuers, and who may come without credentials. */
@@ -21,6 +23,8 @@ export interface AuthenticationOptions {
   readonly readDocument?: DocumentReader;
   /** Content of the static token file. */
   readonly staticTokens?: string;
+  /** Asked about tokens that nobody else knows. */
+  readonly tokenWebhook?: WebhookTokenOptions;
   /** Whether Secrets of type `bootstrap.kubernetes.io/token` authenticate. */
   readonly allowsBootstrapTokens?: boolean;
 }
@@ -44,6 +48,7 @@ export function configuredTokens(options: AuthenticationOptions, parts: TokenPar
       serviceAccountTokens(signer, clock, find),
       ...issuers.map((issuer) => followIssuer(issuer, options.readDocument!, parts)),
       ...(options.allowsBootstrapTokens === true ? [bootstrapTokens(apiAudiences, clock, (name) => find("/secrets", "kube-system", name))] : []),
+      ...(options.tokenWebhook === undefined ? [] : [webhookTokens(options.tokenWebhook, clock, apiAudiences)]),
     ],
     apiAudiences,
   );

@@ -24,11 +24,11 @@ export function wantedUser(headers: Readonly<Record<string, string>>): WantedUse
   throw badRequestError(`requested ${goText(wanted)} without impersonating a user name`);
 }
 
-/** The user as the rest of the pipeline sees it: groups that follow from the name are added. */
-export function impersonatedUser(wanted: WantedUser): UserInfo {
+/** The user as the rest of the pipeline sees it: groups that follow from the name are added. `defaultGroups` are those of the way that allowed it. */
+export function impersonatedUser(wanted: WantedUser, defaultGroups: readonly string[] = []): UserInfo {
   const { username, uid, extra } = wanted;
   const account = serviceAccountUser.exec(username);
-  const groups = [...wanted.groups];
+  const groups = wanted.groups.length === 0 ? [...defaultGroups] : [...wanted.groups];
   if (account !== null && groups.length === 0) groups.push("system:serviceaccounts", `system:serviceaccounts:${account[1]}`);
   if (username === "system:anonymous") {
     if (!groups.includes("system:unauthenticated")) groups.push("system:unauthenticated");

@@ -2,10 +2,12 @@
 import type { UserInfo } from "../../apimachinery/request.ts";
 import { serviceAccountUser } from "../authn/impersonation.ts";
 import type { WantedUser } from "../authn/impersonation.ts";
-import type { AuthorizationAttributes } from "./authorizer.ts";
+import type { AuthorizationAttributes, ResourceAttributes } from "./authorizer.ts";
 
 export interface ImpersonationMode {
   readonly name: string;
+  /** Groups that come with the identity when none are asked for. */
+  readonly groups?: readonly string[];
   /** Everything that must be allowed, in order; undefined when the mode is not for such a user. */
   checks(user: UserInfo, wanted: WantedUser, request: AuthorizationAttributes): AuthorizationAttributes[] | undefined;
 }
@@ -18,6 +20,7 @@ const authentication = { kind: "resource", group: "authentication.k8s.io", versi
 export const impersonationModes: readonly ImpersonationMode[] = [
   {
     name: "associated-node",
+    groups: ["system:nodes"],
     checks(user, wanted, request) {
       const node = plainNode(wanted);
       if (node === undefined || !serviceAccountUser.test(user.username) || user.extra?.[nodeNameExtra]?.[0] !== node) return undefined;
@@ -26,6 +29,7 @@ export const impersonationModes: readonly ImpersonationMode[] = [
   },
   {
     name: "arbitrary-node",
+    groups: ["system:nodes"],
     checks(user, wanted, request) {
       const node = plainNode(wanted);
       return node === undefined ? undefined : constrained(this.name, user, request, [{ ...authentication, user, verb: "", resource: "nodes", name: node }]);
@@ -43,7 +47,8 @@ export const impersonationModes: readonly ImpersonationMode[] = [
     name: "user-info",
     checks(user, wanted, request) {
       if (wanted.username.startsWith(nodePrefix) || serviceAccountUser.test(wanted.username)) return undefined;
-      return constrained(this.name, user, request, [{ ...authentication, user, verb: "", resource: "users", name: wanted.username }, ...attributeChecks(user, wanted, "authentication.k8s.io")]);
+      const { uid, groups, extra } = attributeChecks(user, wanted, "authentication.k8s.io");
+      return constrained(this.name, user, request, [{ ...authentication, user, verb: "", resource: "users", name: wanted.username }, ...uid, ...groups, ...extra]);
     },
   },
   {
@@ -52,7 +57,8 @@ export const impersonationModes: readonly ImpersonationMode[] = [
       const account = serviceAccountUser.exec(wanted.username);
       const core = { ...authentication, user, group: "", verb: "" } as const;
       const identity = account === null ? { ...core, resource: "users", name: wanted.username } : { ...core, resource: "serviceaccounts", namespace: account[1]!, name: account[2]! };
-      return [identity, ...attributeChecks(user, wanted, "")].map((check) => ({ ...check, verb: "impersonate" }));
+      const { uid, groups, extra } = attributeChecks(user, wanted, "");
+      return [identity, ...groups, ...extra, ...uid].map((check) => ({ ...check, verb: "impersonate" }));
     },
   },
 ];
@@ -62,13 +68,13 @@ function constrained(mode: string, user: UserInfo, request: AuthorizationAttribu
   return [{ ...request, user, verb: `impersonate-on:${mode}:${request.verb}` }, ...identity.map((check) => ({ ...check, verb: `impersonate:${mode}` }))];
 }
 
-function attributeChecks(user: UserInfo, { groups, uid, extra }: WantedUser, groupsGroup: string): AuthorizationAttributes[] {
+function attributeChecks(user: UserInfo, { groups, uid, extra }: WantedUser, groupsGroup: string): Readonly<Record<"uid" | "groups" | "extra", ResourceAttributes[]>> {
   const base = { ...authentication, user, verb: "" } as const;
-  return [
-    ...groups.map((name) => ({ ...base, group: groupsGroup, resource: "groups", name })),
-    ...(uid === "" ? [] : [{ ...base, resource: "uids", name: uid }]),
-    ...[...extra].flatMap(([key, values]) => values.map((name) => ({ ...base, resource: "userextras", subresource: key, name }))),
-  ];
+  return {
+    uid: uid === "" ? [] : [{ ...base, resource: "uids", name: uid }],
+    groups: groups.map((name) => ({ ...base, group: groupsGroup, resource: "groups", name })),
+    extra: [...extra].flatMap(([key, values]) => values.map((name) => ({ ...base, resource: "userextras", subresource: key, name }))),
+  };
 }
 
 /** The node's name, when nothing is wanted but to be that node. */

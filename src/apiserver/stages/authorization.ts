@@ -4,6 +4,7 @@ import { parseFieldSelector } from "../../apimachinery/selectors/field-selector.
 import { SelectorError, parseLabelSelector } from "../../apimachinery/selectors/label-selector.ts";
 import type { AuthorizationAttributes, ResourceAttributes } from "../authz/authorizer.ts";
 import { refusal } from "../authz/refusal.ts";
+import { plainText } from "../http/write-response.ts";
 
 export const authorization: Stage = {
   name: "authorization",
@@ -11,6 +12,10 @@ export const authorization: Stage = {
     const attributes = attributesOf(context);
     const decision = await context.server.authorizer.authorize(attributes);
     context.server.metrics.counter("authorization_attempts_total", "Requests whose sender's rights were looked at.", ["result"]).add(1, decision.verdict === "allow" ? "allowed" : decision.verdict === "deny" ? "denied" : "no-opinion");
+    if (decision.verdict !== "allow" && decision.evaluationError !== undefined) {
+      // Whoever could not tell might have allowed it: that is our failure, not the caller's lack of rights.
+      return plainText(500, `Internal Server Error: ${JSON.stringify(`${context.request.path}${context.request.query === "" ? "" : `?${context.request.query}`}`)}: ${decision.evaluationError}\n`);
+    }
     if (decision.verdict !== "allow") {
       context.responseHeaders["x-coracle-refused"] = "1";
       throw refusal(attributes, decision);

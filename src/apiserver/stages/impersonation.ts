@@ -13,8 +13,8 @@ export const impersonation: Stage = {
   async run(context, next) {
     const wanted = wantedUser(context.request.headers);
     if (wanted !== undefined) {
-      await checkRights(context, wanted);
-      context.user = impersonatedUser(wanted);
+      const mode = await allowingMode(context, wanted);
+      context.user = impersonatedUser(wanted, mode.groups);
     }
     return next();
   },
@@ -24,7 +24,7 @@ export const impersonation: Stage = {
 const rememberedLimit = 1024;
 const lastModes = new WeakMap<RequestContext["server"], Map<string, ImpersonationMode>>();
 
-async function checkRights(context: RequestContext, wanted: WantedUser): Promise<void> {
+async function allowingMode(context: RequestContext, wanted: WantedUser): Promise<ImpersonationMode> {
   const { server, user } = context;
   let remembered = lastModes.get(server);
   if (remembered === undefined) lastModes.set(server, (remembered = new Map()));
@@ -34,10 +34,10 @@ async function checkRights(context: RequestContext, wanted: WantedUser): Promise
   for (const mode of modes) {
     const outcome = await tryMode(context, wanted, mode);
     if (outcome === "allowed") {
-      if (last === mode) return;
+      if (last === mode) return mode;
       if (remembered.size >= rememberedLimit) remembered.delete(remembered.keys().next().value!);
       remembered.set(user.username, mode);
-      return;
+      return mode;
     }
     // The first refusal is told: it is the way that the caller most likely meant.
     if (outcome !== "not-applicable") refused ??= outcome;
@@ -51,7 +51,7 @@ async function tryMode(context: RequestContext, wanted: WantedUser, mode: Impers
   if (checks === undefined) return "not-applicable";
   for (const attributes of checks) {
     const decision = await context.server.authorizer.authorize(attributes);
-    if (decision.verdict !== "allow") return refusal(attributes, decision);
+    if (decision.verdict !== "allow") return refusal(attributes, { ...decision, reason: decision.reason || (decision.evaluationError ?? "") });
   }
   return "allowed";
 }

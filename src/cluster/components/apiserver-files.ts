@@ -4,6 +4,10 @@ import { dirname, resolve } from "node:path";
 import { yamlToJson } from "../../apimachinery/yaml.ts";
 import type { AuthenticationConfiguration } from "../../apiserver/authn/jwt/configuration.ts";
 import type { AuthorizationChoice } from "../../apiserver/authz/modes.ts";
+import type { WebhookTokenOptions } from "../../apiserver/authn/webhook-tokens.ts";
+import type { WebhookAuthorizerOptions } from "../../apiserver/authz/webhook-authorizer.ts";
+import type { ReviewSender } from "../../apiserver/webhooks/review-webhook.ts";
+import { webhookSender } from "../webhook-sender.ts";
 import { UsageError } from "../arguments.ts";
 
 export interface ApiServerFiles {
@@ -12,6 +16,7 @@ export interface ApiServerFiles {
   readonly staticTokens?: string;
   readonly authorization?: AuthorizationChoice;
   readonly authentication?: AuthenticationConfiguration;
+  readonly tokenWebhook?: WebhookTokenOptions;
 }
 
 type Flags = ReadonlyMap<string, readonly string[]>;
@@ -25,6 +30,7 @@ export async function readApiServerFiles(flags: Flags): Promise<ApiServerFiles> 
     admissionConfigurations: admission === undefined ? {} : await admissionConfigurations(admission),
     ...(tokens !== undefined && { staticTokens: await text(tokens) }),
     ...(authentication !== undefined && { authentication: (await document(authentication)) as AuthenticationConfiguration }),
+    ...(await tokenWebhook(flags)),
     ...(await authorization(flags)),
   };
 }
@@ -37,16 +43,83 @@ async function authorization(flags: Flags): Promise<Pick<ApiServerFiles, "author
   const policies = flags.get("authorization-policy-file")?.at(-1);
   const abac = policies === undefined ? {} : { abacPolicies: await text(policies) };
   if (file !== undefined) {
-    const { authorizers = [] } = (await document(file)) as { authorizers?: { type: string; name: string }[] };
-    return { authorization: { authorizers, ...abac } };
+    const { authorizers = [] } = (await document(file)) as { authorizers?: ConfiguredAuthorizer[] };
+    const made = authorizers.map(async ({ type, name, webhook }) => ({ type, name, ...(webhook !== undefined && { webhook: await configuredWebhook(webhook) }) }));
+    return { authorization: { authorizers: await Promise.all(made), ...abac } };
   }
   if (modes === undefined) return {};
   const unknown = modes.find((mode) => !authorizationModes.includes(mode));
   if (unknown !== undefined) throw new UsageError(`authorization-mode ${JSON.stringify(unknown)} is not a valid mode`);
-  return { authorization: { authorizers: modes.map((type) => ({ type, name: type.toLowerCase() })), ...abac } };
+  const webhook = modes.includes("Webhook") ? await webhookByFlags(flags) : undefined;
+  return { authorization: { authorizers: modes.map((type) => ({ type, name: type.toLowerCase(), ...(type === "Webhook" && webhook !== undefined && { webhook }) })), ...abac } };
 }
 
-const authorizationModes = ["AlwaysAllow", "AlwaysDeny", "ABAC", "RBAC", "Node"];
+const authorizationModes = ["AlwaysAllow", "AlwaysDeny", "ABAC", "RBAC", "Node", "Webhook"];
+
+/** Of API type apiserver.config.k8s.io/v1 AuthorizerConfiguration. */
+interface ConfiguredAuthorizer {
+  readonly type: string;
+  readonly name: string;
+  readonly webhook?: {
+    readonly authorizedTTL?: string;
+    readonly unauthorizedTTL?: string;
+    readonly timeout: string;
+    readonly subjectAccessReviewVersion: string;
+    readonly failurePolicy: "NoOpinion" | "Deny";
+    readonly connectionInfo: { readonly type: string; readonly kubeConfigFile?: string };
+    readonly matchConditions?: readonly { readonly expression: string }[];
+  };
+}
+
+const flagTimeoutMs = 30_000;
+
+async function configuredWebhook(webhook: NonNullable<ConfiguredAuthorizer["webhook"]>): Promise<WebhookAuthorizerOptions> {
+  return {
+    send: await sender(webhook.connectionInfo.kubeConfigFile ?? ""),
+    version: webhook.subjectAccessReviewVersion,
+    timeoutMs: durationMs(webhook.timeout),
+    authorizedTtlMs: durationMs(webhook.authorizedTTL ?? "5m"),
+    unauthorizedTtlMs: durationMs(webhook.unauthorizedTTL ?? "30s"),
+    failurePolicy: webhook.failurePolicy,
+    matchConditions: (webhook.matchConditions ?? []).map(({ expression }) => expression),
+  };
+}
+
+async function webhookByFlags(flags: Flags): Promise<WebhookAuthorizerOptions> {
+  const last = (name: string, fallback: string) => flags.get(`authorization-webhook-${name}`)?.at(-1) ?? fallback;
+  return {
+    send: await sender(last("config-file", "")),
+    version: last("version", "v1beta1"),
+    timeoutMs: flagTimeoutMs,
+    authorizedTtlMs: durationMs(last("cache-authorized-ttl", "5m")),
+    unauthorizedTtlMs: durationMs(last("cache-unauthorized-ttl", "30s")),
+    failurePolicy: "NoOpinion",
+    matchConditions: [],
+  };
+}
+
+async function tokenWebhook(flags: Flags): Promise<Pick<ApiServerFiles, "tokenWebhook">> {
+  const last = (name: string) => flags.get(`authentication-token-webhook-${name}`)?.at(-1);
+  const path = last("config-file");
+  if (path === undefined) return {};
+  return { tokenWebhook: { send: await sender(path), version: last("version") ?? "v1beta1", cacheTtlMs: durationMs(last("cache-ttl") ?? "2m") } };
+}
+
+async function sender(path: string): Promise<ReviewSender> {
+  try {
+    return await webhookSender(path);
+  } catch (error) {
+    throw new UsageError(`cannot use the webhook of ${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+
+/** A Go duration such as `1m30s`. */
+function durationMs(text: string): number {
+  if (!/^(\d+(\.\d+)?(h|ms|m|s))+$|^0$/.test(text)) throw new UsageError(`${JSON.stringify(text)} is not a duration such as 1m30s`);
+  return [...text.matchAll(/(\d+(?:\.\d+)?)(h|ms|m|s)/g)].reduce((sum, [, amount, unit]) => sum + Number(amount) * unitMs[unit!]!, 0);
+}
 
 /** API type apiserver.config.k8s.io/v1 AdmissionConfiguration. */
 interface AdmissionConfiguration {
