@@ -160,8 +160,9 @@ function prepareUpdate(request: UpdateRequest, object: KubeObject, old: KubeObje
   } else delete metadata.namespace;
   keepSystemFields(object, old);
   specific.prepare?.(object, old, rules);
-  if (request.subresource !== "status" && isGenerationMoved(strategy, object, old)) metadata.generation = (old.metadata.generation ?? 0) + 1;
-  const errors = [...validateObjectMetaUpdate(metadata, old.metadata, FieldPath.root("metadata"), strategy.requiresQualifiedFinalizers !== false), ...(specific.validate?.(object, old, rules) ?? [])];
+  // Preparation may have put back the whole of the old metadata.
+  if (request.subresource !== "status" && isGenerationMoved(strategy, object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+  const errors = [...validateObjectMetaUpdate(object.metadata, old.metadata, FieldPath.root("metadata"), strategy.requiresQualifiedFinalizers !== false), ...(specific.validate?.(object, old, rules) ?? [])];
   if (errors.length > 0) throw invalidError(errorKind(definition, object), request.name, errors);
   for (const warning of specific.warnings?.(object, old, rules) ?? []) context.warnings.add(warning);
 }
@@ -177,7 +178,7 @@ function keepSystemFields(object: KubeObject, old: KubeObject): void {
   if (old.metadata.generation === undefined) delete metadata.generation;
   else metadata.generation = old.metadata.generation;
   if ((metadata.uid ?? "") === "" && old.metadata.uid !== undefined) metadata.uid = old.metadata.uid;
-  if ((metadata.creationTimestamp ?? null) === null && typeof old.metadata.creationTimestamp === "string") metadata.creationTimestamp = old.metadata.creationTimestamp;
+  if (typeof old.metadata.creationTimestamp === "string") metadata.creationTimestamp = old.metadata.creationTimestamp;
   if (old.metadata.deletionTimestamp !== undefined) {
     metadata.deletionTimestamp ??= old.metadata.deletionTimestamp;
     if (old.metadata.deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds ??= old.metadata.deletionGracePeriodSeconds;
