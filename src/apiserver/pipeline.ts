@@ -1,8 +1,9 @@
 /**
  * The life of a request: the stages in the order of Kubernetes' filter chain, then the handler. `handle` is the server's one entrance.
  */
+import { deadline as makeDeadline } from "../base/clock.ts";
 import { newUid } from "../base/ids.ts";
-import type { ApiRequest, ApiResponse } from "../apimachinery/request.ts";
+import type { ApiRequest, ApiResponse, UserInfo } from "../apimachinery/request.ts";
 import { bytesResponse } from "../apimachinery/request.ts";
 import { anonymousUser } from "./authn/authenticator.ts";
 import { parseRequestInfo } from "./http/request-info.ts";
@@ -21,9 +22,12 @@ const stages: readonly Stage[] = [compression, answerHead, deadline, authenticat
 
 export type Endpoint = (context: RequestContext) => Promise<ApiResponse>;
 
+/** Shared by the many requests that have none: nobody changes a query. */
+const noQuery = new URLSearchParams();
+
 /** Answers one request; never rejects. `endpoint` is what lies behind the last stage. */
 export async function handleRequest(server: ServerState, request: ApiRequest, endpoint: Endpoint): Promise<ApiResponse> {
-  const query = new URLSearchParams(request.query);
+  const query = request.query === "" ? noQuery : new URLSearchParams(request.query);
   let info: RequestInfo;
   try {
     info = parseRequestInfo(request.method, request.path, query);
@@ -31,21 +35,49 @@ export async function handleRequest(server: ServerState, request: ApiRequest, en
     if (!(error instanceof URIError)) throw error;
     return bytesResponse(400, "text/plain; charset=utf-8", "400 Bad Request");
   }
-  const context: RequestContext = {
-    server,
-    request,
-    query,
-    auditId: request.headers["audit-id"] ?? newUid(server.random),
-    info,
-    user: anonymousUser,
-    warnings: new Set(),
-    responseHeaders: {},
-    signal: request.signal,
-  };
+  const context = new RequestScope(server, request, { query, info });
   const finish = server.requestMetrics.begin(context);
   const response = await runFrom(0, context, endpoint);
   finish(response);
+  context.end();
   return response;
+}
+
+/** A request's context; its signal, and the timer behind it, are made when somebody asks. */
+class RequestScope implements RequestContext {
+  readonly server: ServerState;
+  readonly request: ApiRequest;
+  readonly query: URLSearchParams;
+  readonly auditId: string;
+  info: RequestInfo;
+  user: UserInfo = anonymousUser;
+  readonly warnings = new Set<string>();
+  readonly responseHeaders: Record<string, string> = {};
+  limitMs?: number;
+  streamEnded?: () => void;
+  readonly #startMs: number;
+  #limit: { readonly signal: AbortSignal; readonly cancel: () => void } | undefined;
+
+  constructor(server: ServerState, request: ApiRequest, { query, info }: Pick<RequestContext, "query" | "info">) {
+    this.server = server;
+    this.request = request;
+    this.query = query;
+    this.auditId = request.headers["audit-id"] ?? newUid(server.random);
+    this.info = info;
+    this.#startMs = server.clock.monotonicMs();
+  }
+
+  get signal(): AbortSignal {
+    if (this.limitMs === undefined) return this.request.signal;
+    const { clock } = this.server;
+    this.#limit ??= makeDeadline(clock, this.#startMs + this.limitMs - clock.monotonicMs(), this.request.signal);
+    return this.#limit.signal;
+  }
+
+  /** Lets go of the timer. */
+  end(): void {
+    this.#limit?.cancel();
+  }
 }
 
 function runFrom(index: number, context: RequestContext, endpoint: Endpoint): Promise<ApiResponse> {

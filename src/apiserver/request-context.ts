@@ -16,8 +16,10 @@ export interface RequestContext {
   readonly warnings: Set<string>;
   /** Headers that stages add to whatever answer comes. */
   readonly responseHeaders: Record<string, string>;
+  /** Time for the request, counted from its start; set by stage `deadline`, absent for what lasts as long as the client wants. */
+  limitMs?: number;
   /** Aborts when the client leaves or the request's time is over. */
-  signal: AbortSignal;
+  readonly signal: AbortSignal;
   /** Set when somebody wants to know: called by a watch that has ended. */
   streamEnded?: () => void;
 }

@@ -14,6 +14,7 @@ import type { TokenSigner } from "./authn/service-account-tokens.ts";
 import type { Authorizer } from "./authz/authorizer.ts";
 import type { Cacher } from "./cache/cacher.ts";
 import type { RequestMetrics } from "./metrics/request-metrics.ts";
+import type { FlowSchemas } from "./flowcontrol/flow-schemas.ts";
 import type { Descriptions } from "./openapi/descriptions.ts";
 import type { ResourceTable } from "./registry/resource-table.ts";
 import type { RuleSource } from "./reviews/rules-review.ts";
@@ -35,6 +36,7 @@ export interface ServerState {
   /** What SelfSubjectRulesReview lists. */
   readonly ruleSource: RuleSource;
   readonly admission: AdmissionChain;
+  readonly flowSchemas: FlowSchemas;
   readonly tokens: TokenSigner;
   readonly allocator: ServiceAllocator;
   readonly nodes: NodeConnector;

@@ -29,6 +29,7 @@ import { bootstrapSteps } from "./bootstrap/steps.ts";
 import { Cacher } from "./cache/cacher.ts";
 import { normalizeStored } from "./cache/normalize.ts";
 import { createEndpoint } from "./endpoint.ts";
+import { FlowSchemas } from "./flowcontrol/flow-schemas.ts";
 import { handleRequest } from "./pipeline.ts";
 import type { Endpoint } from "./pipeline.ts";
 import { RequestMetrics } from "./metrics/request-metrics.ts";
@@ -103,6 +104,7 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
   const resources = new ResourceTable();
   for (const definition of builtInDefinitions({ cacher, storageRoot: settings.storageRoot, eventTtlSeconds: settings.eventTtlSeconds })) resources.add(definition);
   const cacheOf = (group: string, resource: string) => resources.preferred(group, resource)!.storage!.cache;
+  const flowGroup = "flowcontrol.apiserver.k8s.io";
   const rbacGroup = "rbac.authorization.k8s.io";
   const rbac = new RbacAuthorizer({
     roles: cacheOf(rbacGroup, "roles"),
@@ -140,6 +142,7 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
     ]),
     ...chosenAuthorizers(options.authorization ?? defaultAuthorization, { node: nodeAuthorizer(graph, find), rbac, clock }),
     admission: new AdmissionChain([...admissionPlugins(options.admission), escalationCheck(rbac)]),
+    flowSchemas: new FlowSchemas({ schemas: cacheOf(flowGroup, "flowschemas"), levels: cacheOf(flowGroup, "prioritylevelconfigurations") }),
     allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), addresses: () => cacheOf("networking.k8s.io", "ipaddresses"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),
     nodes: options.nodes,
     isEnabled: (gate) => gates[gate] ?? true,

@@ -38,8 +38,13 @@ export const loopbackAuthenticator: Authenticator = {
 
 export const anonymousUser: UserInfo = { username: "system:anonymous", groups: ["system:unauthenticated"] };
 
+/** By the user as an authenticator found it: certificates give the same one with each request of a connection. */
+const completed = new WeakMap<UserInfo, UserInfo>();
+
 function withAuthenticatedGroup(user: UserInfo): UserInfo {
   const group = "system:authenticated";
   if (user.groups.includes(group) || user.username === anonymousUser.username) return user;
-  return { ...user, groups: [...user.groups, group] };
+  let complete = completed.get(user);
+  if (complete === undefined) completed.set(user, (complete = { ...user, groups: [...user.groups, group] }));
+  return complete;
 }

@@ -58,10 +58,14 @@ export function forApiAudiences(name: string, apiAudiences: readonly string[], f
 
 /** The token of a request. `hasExtraSpace`: one was meant, but a second space hides it. */
 export function readBearer(request: Pick<ApiRequest, "headers">): { readonly token: string | undefined; readonly hasExtraSpace: boolean } {
-  const [scheme = "", token = "", rest] = splitTwice((request.headers["authorization"] ?? "").trim());
+  const header = request.headers["authorization"];
+  if (header === undefined) return noBearer;
+  const [scheme = "", token = "", rest] = splitTwice(header.trim());
   if (scheme.toLowerCase() !== "bearer") return { token: undefined, hasExtraSpace: false };
   return { token: token === "" ? undefined : token, hasExtraSpace: token === "" && rest !== undefined };
 }
+
+const noBearer = { token: undefined, hasExtraSpace: false };
 
 /** At the first two spaces. */
 function splitTwice(text: string): string[] {

@@ -16,7 +16,7 @@ export const serviceAccountUser = /^system:serviceaccount:([^:]+):([^:]+)$/;
 export function wantedUser(headers: Readonly<Record<string, string>>): WantedUser | undefined {
   const username = headers["impersonate-user"] ?? "";
   const extra = new Map<string, string[]>();
-  for (const name of Object.keys(headers)) if (name.startsWith(extraPrefix)) extra.set(unescapeKey(name.slice(extraPrefix.length)), splitHeader(headers[name]!));
+  for (const name in headers) if (name.startsWith(extraPrefix)) extra.set(unescapeKey(name.slice(extraPrefix.length)), splitHeader(headers[name]!));
   const groups = headers["impersonate-group"] === undefined ? [] : splitHeader(headers["impersonate-group"]);
   const wanted = { username, groups, uid: headers["impersonate-uid"] ?? "", extra };
   if (username !== "") return wanted;

@@ -27,7 +27,7 @@ const namespaceSubresources = new Set(["status", "finalize"]);
 
 /** Reads a request's path. Throws `URIError` when a percent escape is broken. */
 export function parseRequestInfo(method: string, rawPath: string, query: URLSearchParams): RequestInfo {
-  const path = decodeURIComponent(rawPath);
+  const path = rawPath.includes("%") ? decodeURIComponent(rawPath) : rawPath;
   // An escaped slash separates like any other.
   const segments = trimSlashes(path).split("/");
   const prefix = segments[0]!;
@@ -91,6 +91,12 @@ function nameOfSelector(selector: string | null): string {
   }
 }
 
+const slash = 0x2f;
+
 function trimSlashes(path: string): string {
-  return path.replace(/^\/+|\/+$/g, "");
+  let start = 0;
+  let end = path.length;
+  while (start < end && path.charCodeAt(start) === slash) start++;
+  while (end > start && path.charCodeAt(end - 1) === slash) end--;
+  return path.slice(start, end);
 }

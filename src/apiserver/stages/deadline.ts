@@ -1,5 +1,4 @@
 /** Bounds the time of requests that are not long-running (watch, logs, exec, attach, port-forward, proxy). */
-import { deadline as makeDeadline } from "../../base/clock.ts";
 import { goQuote } from "../../apimachinery/go-quote.ts";
 import { StatusError, badRequestError, timeoutError } from "../../apimachinery/status.ts";
 import { isLongRunning } from "../http/long-running.ts";
@@ -9,16 +8,13 @@ export const deadline: Stage = {
   name: "deadline",
   async run(context, next) {
     if (isLongRunning(context)) return next();
-    const limit = makeDeadline(context.server.clock, timeoutMs(context), context.signal);
-    context.signal = limit.signal;
+    context.limitMs = timeoutMs(context);
     try {
       return await next();
     } catch (error) {
-      const isOurs = limit.signal.aborted && !context.request.signal.aborted && !(error instanceof StatusError);
+      const isOurs = !(error instanceof StatusError) && context.signal.aborted && !context.request.signal.aborted;
       if (isOurs) throw timeoutError("request did not complete within the allotted timeout", 0);
       throw error;
-    } finally {
-      limit.cancel();
     }
   },
 };
