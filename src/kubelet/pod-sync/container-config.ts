@@ -5,7 +5,7 @@ import { expand } from "../env/expand.ts";
 import { linuxResources } from "../resources/linux-resources.ts";
 import { containerSecurityContext } from "../resources/security-context.ts";
 import type { ContainerConfig, Image, Mount } from "../runtime/cri-messages.ts";
-import { containerHash, runtimeAnnotations, runtimeLabels } from "./runtime-names.ts";
+import { containerHash, resizableText, runtimeAnnotations, runtimeLabels } from "./runtime-names.ts";
 import type { SpecContainer } from "./runtime-names.ts";
 
 export function containerConfig(parts: ContainerParts): ContainerConfig {
@@ -31,6 +31,7 @@ export function containerConfig(parts: ContainerParts): ContainerConfig {
     annotations: {
       [runtimeAnnotations.hash]: containerHash(container),
       [runtimeAnnotations.restartCount]: String(attempt),
+      [runtimeAnnotations.resources]: resizableText(container),
       [runtimeAnnotations.terminationMessagePath]: container.terminationMessagePath ?? "/dev/termination-log",
       [runtimeAnnotations.terminationMessagePolicy]: container.terminationMessagePolicy ?? "File",
       [runtimeAnnotations.gracePeriod]: String(pod.spec?.terminationGracePeriodSeconds ?? 30),

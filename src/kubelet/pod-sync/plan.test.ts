@@ -18,6 +18,8 @@ type Situation = {
   unhealthy?: "liveness" | "startup";
   unstarted?: boolean;
   backoffMs?: number;
+  /** Requests and limits that `c` was made with. */
+  resources?: string;
 };
 
 const table: [name: string, situation: Situation, plan: string][] = [
@@ -34,6 +36,8 @@ const table: [name: string, situation: Situation, plan: string][] = [
   ["its own policy", { policy: "Never", containers: [{ name: "c", restartPolicy: "OnFailure" }], runtime: ["c exited 42"] }, "start c#1"],
   ["dead by liveness", { runtime: ["c running"], unhealthy: "liveness" }, "kill c: Container c failed liveness probe, will be restarted"],
   ["dead by startup, Never", { policy: "Never", runtime: ["c running"], unhealthy: "startup" }, "stop"],
+  ["resized", { runtime: ["c running"], containers: [{ name: "c", resources: { limits: { cpu: "2" } } }], resources: "- 1 - -" }, "resize c"],
+  ["resized, restart wanted", { runtime: ["c running"], containers: [{ name: "c", resources: { limits: { memory: "2Mi" } }, resizePolicy: [{ resourceName: "memory", restartPolicy: "RestartContainer" }] }], resources: "- - - 1Mi" }, "kill c: Container c resize requires restart"],
   ["init first", { init: [{ name: "i" }, { name: "j" }] }, "start i#0"],
   ["init runs", { init: [{ name: "i" }], runtime: ["i running"] }, ""],
   ["init done: the next", { init: [{ name: "i" }, { name: "j" }], runtime: ["i exited 0"] }, "start j#0"],
@@ -69,13 +73,13 @@ function inputOf(situation: Situation) {
     ...(situation.unhealthy !== undefined && { failed: situation.unhealthy }),
   };
   const backoff = situation.backoffMs === undefined ? undefined : { delayMs: situation.backoffMs, updatedMs: nowMs - 2000 };
-  return { pod, runtime, nowMs, health: () => health, backoff: () => backoff };
+  return { pod, runtime, nowMs, health: () => health, backoff: () => backoff, resources: () => situation.resources ?? "" };
 }
 
 function containerOf(text: string): RuntimeContainer {
   const [, name = "", attempt = "0", state = "", code = "0"] = /^(\w+)(?:#(\d+))? (\w+)(?: (\d+))?$/.exec(text)!;
   const status = { state: `CONTAINER_${state.toUpperCase()}`, exit_code: Number(code), finished_at: (nowMs - 1000) * 1e6, created_at: Number(attempt) } as unknown as ContainerStatus;
-  return { id: text, name, sandboxId: "s", restartCount: Number(attempt), hash: "", status };
+  return { id: text, name, sandboxId: "s", restartCount: Number(attempt), hash: "", resources: "", status };
 }
 
 function planText(plan: PodPlan): string {
@@ -88,6 +92,7 @@ function planText(plan: PodPlan): string {
     case "run":
       return plan.steps
         .map((step) => {
+          if (step.kind === "resize") return `resize ${step.container.name}`;
           if (step.kind === "remove") return `remove ${step.container.name}`;
           if (step.kind === "kill") return `kill ${step.container.name}: ${step.message}`;
           return `start ${step.spec.container.name}#${step.attempt}${step.dueMs > nowMs ? ` in ${step.dueMs - nowMs}ms` : ""}`;

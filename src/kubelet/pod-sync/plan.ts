@@ -10,7 +10,7 @@ import { planInitContainers } from "./init-containers.ts";
 import { hasExited, isRunning, latestOf, readySandbox } from "./pod-runtime.ts";
 import type { PodRuntime, RuntimeContainer } from "./pod-runtime.ts";
 import { shouldRestart } from "./restart-rules.ts";
-import { containerHash, containersOf } from "./runtime-names.ts";
+import { containerHash, containersOf, resizableText } from "./runtime-names.ts";
 import type { SpecContainer } from "./runtime-names.ts";
 
 export function planPod(input: PlanInput): PodPlan {
@@ -37,6 +37,8 @@ export interface PlanInput {
   readonly nowMs: number;
   health(container: RuntimeContainer): ContainerHealth;
   backoff(containerName: string): CrashBackoff | undefined;
+  /** Requests and limits a running container has now. */
+  resources(container: RuntimeContainer): string;
 }
 
 /** What probes say of a running container. */
@@ -61,11 +63,13 @@ export type PodPlan =
 /**
  * - start: not before `dueMs`; `after` is the instance that ended, `attempt` the restart count of the new one
  * - kill: a running instance that must not go on
+ * - resize: other requests or limits for a running instance
  * - remove: an instance that was made but never started
  */
 export type ContainerStep =
   | { readonly kind: "start"; readonly spec: SpecContainer; readonly attempt: number; readonly dueMs: number; readonly after?: RuntimeContainer }
-  | { readonly kind: "kill"; readonly spec: SpecContainer; readonly container: RuntimeContainer; readonly message: string; readonly isRestarted: boolean; readonly cause: "liveness" | "startup" | "changed" }
+  | { readonly kind: "kill"; readonly spec: SpecContainer; readonly container: RuntimeContainer; readonly message: string; readonly isRestarted: boolean; readonly cause: "liveness" | "startup" | "changed" | "resize" }
+  | { readonly kind: "resize"; readonly spec: SpecContainer; readonly container: RuntimeContainer }
   | { readonly kind: "remove"; readonly container: RuntimeContainer };
 
 /** One container in a ready sandbox: whether it is kept running, and what to do about it. */
@@ -94,11 +98,23 @@ function planRunning(input: PlanInput, spec: SpecContainer, container: RuntimeCo
     return { isKept: true, step: { kind: "kill", spec, container, message: `Container ${name} definition changed, will be restarted`, isRestarted: true, cause: "changed" } };
   }
   const { failed } = input.health(container);
-  if (failed === undefined) return { isKept: true };
+  if (failed === undefined) return planResize(input, spec, container);
   // The exit code is not known yet; a killed program seldom ends well.
   const isRestarted = shouldRestart(input.pod, spec, 137);
   const message = `Container ${name} failed ${failed} probe${isRestarted ? ", will be restarted" : ""}`;
   return { isKept: isRestarted, step: { kind: "kill", spec, container, message, isRestarted, cause: failed } };
+}
+
+/** Changed requests and limits are applied to what runs, unless its policy wants a restart for them. */
+function planResize(input: PlanInput, spec: SpecContainer, container: RuntimeContainer): { isKept: boolean; step?: ContainerStep } {
+  const [before, after] = [input.resources(container), resizableText(spec.container)];
+  if (before === "" || before === after) return { isKept: true };
+  const { name, resizePolicy = [] } = spec.container;
+  const [old, wanted] = [before.split(" "), after.split(" ")];
+  const isChanged = (resource: string) => [0, 1].some((offset) => old[(resource === "cpu" ? 0 : 2) + offset] !== wanted[(resource === "cpu" ? 0 : 2) + offset]);
+  const needsRestart = resizePolicy.some(({ resourceName, restartPolicy }) => restartPolicy === "RestartContainer" && isChanged(resourceName));
+  if (!needsRestart) return { isKept: true, step: { kind: "resize", spec, container } };
+  return { isKept: true, step: { kind: "kill", spec, container, message: `Container ${name} resize requires restart`, isRestarted: true, cause: "resize" } };
 }
 
 function planWithoutSandbox(input: PlanInput): PodPlan {

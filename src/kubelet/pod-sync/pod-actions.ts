@@ -5,6 +5,7 @@
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod } from "../../api/core-v1/types.ts";
 import { isAbort } from "../../base/task-group.ts";
+import { linuxResources } from "../resources/linux-resources.ts";
 import { RuntimeError } from "../runtime/cri.ts";
 import type { PodObjects } from "../volumes/object-source.ts";
 import type { ContainerStarts } from "./container-starts.ts";
@@ -12,6 +13,7 @@ import type { NodeContext } from "./node-context.ts";
 import type { ContainerStep } from "./plan.ts";
 import { hasExited, isRunning, readySandbox } from "./pod-runtime.ts";
 import type { PodRuntime, RuntimeContainer } from "./pod-runtime.ts";
+import { resizableText } from "./runtime-names.ts";
 import type { SpecContainer } from "./runtime-names.ts";
 import { sandboxConfig } from "./sandbox-config.ts";
 import { startContainer } from "./start-container.ts";
@@ -20,6 +22,8 @@ import { stopAll, stopContainer } from "./stop-containers.ts";
 export class PodActions {
   readonly #options: PodActionsOptions;
   readonly #killing = new Set<string>();
+  /** Requests and limits given to containers since they were made, by id. */
+  readonly #resized = new Map<string, string>();
 
   constructor(options: PodActionsOptions) {
     this.#options = options;
@@ -28,6 +32,11 @@ export class PodActions {
   /** Whether a container is being killed: its probes no longer count. */
   isKilling(containerId: string): boolean {
     return this.#killing.has(containerId);
+  }
+
+  /** Requests and limits a container has now. */
+  resourcesOf({ id, resources }: RuntimeContainer): string {
+    return this.#resized.get(id) ?? resources;
   }
 
   async makeSandbox(attempt: number, isChanged: boolean, signal: AbortSignal): Promise<void> {
@@ -52,6 +61,7 @@ export class PodActions {
     for (const step of steps) {
       if (step.kind === "remove") await this.#options.node.runtime.removeContainer(step.container.id, signal);
       else if (step.kind === "kill") await this.#kill(step, signal);
+      else if (step.kind === "resize") await this.#resize(step, signal);
       else await this.#start(sandboxId, step, signal);
     }
   }
@@ -77,6 +87,12 @@ export class PodActions {
     this.#killing.add(container.id);
     const tell = (type: "Normal" | "Warning", reason: string, message: string) => this.#options.tell(spec, type, reason, message);
     await stopContainer({ node, container, spec, podIP: podAddresses(node, pod, runtime)[0] ?? "", graceSeconds, message: step.message, tell }, signal);
+  }
+
+  async #resize({ spec, container }: ContainerStep & { kind: "resize" }, signal: AbortSignal): Promise<void> {
+    const { node } = this.#options;
+    await node.runtime.updateContainerResources(container.id, linuxResources(this.#options.now().pod, spec, node.memoryCapacityBytes), signal);
+    this.#resized.set(container.id, resizableText(spec.container));
   }
 
   async #start(sandboxId: string, step: ContainerStep & { kind: "start" }, signal: AbortSignal): Promise<void> {

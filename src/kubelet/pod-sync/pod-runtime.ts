@@ -17,6 +17,8 @@ export interface RuntimeContainer {
   readonly sandboxId: string;
   readonly restartCount: number;
   readonly hash: string;
+  /** Requests and limits it was made with; empty when that is not known. */
+  readonly resources: string;
   readonly status: ContainerStatus;
   /** What the container left as its last words, read when it ended. */
   readonly terminationMessage?: string;
@@ -74,6 +76,7 @@ async function readContainer(
     sandboxId: container.pod_sandbox_id,
     restartCount: Number(status.annotations[runtimeAnnotations.restartCount] ?? status.metadata.attempt),
     hash: status.annotations[runtimeAnnotations.hash] ?? "",
+    resources: status.annotations[runtimeAnnotations.resources] ?? "",
     status,
     ...(status.state === "CONTAINER_EXITED" && { terminationMessage: await lastWords(status) }),
   };

@@ -290,6 +290,7 @@ export class PodWorker {
       nowMs: this.#node.clock.nowMs(),
       health: (container) => this.#health(container),
       backoff: (name) => this.#starts.backoff(name),
+      resources: (container) => this.#actions.resourcesOf(container),
     });
   }
 

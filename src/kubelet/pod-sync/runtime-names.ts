@@ -12,6 +12,8 @@ export const runtimeLabels = {
 export const runtimeAnnotations = {
   hash: "io.kubernetes.container.hash",
   restartCount: "io.kubernetes.container.restartCount",
+  /** Requests and limits it was made with. */
+  resources: "coracle.local/container.resources",
   terminationMessagePath: "io.kubernetes.container.terminationMessagePath",
   terminationMessagePolicy: "io.kubernetes.container.terminationMessagePolicy",
   /** Seconds a container of a pod that is no longer in the API gets to end. */
@@ -42,6 +44,12 @@ export function isSidecar({ kind, container }: SpecContainer): boolean {
 /** `name_namespace(uid)`, as events and conditions name a pod. */
 export function podLabel(pod: DeepReadonly<Pod>): string {
   return `${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})`;
+}
+
+/** Requests and limits that can be changed while a container runs (KEP 1287), as one text to compare. */
+export function resizableText({ resources }: AnyContainer): string {
+  const amounts = [resources?.requests?.["cpu"], resources?.limits?.["cpu"], resources?.requests?.["memory"], resources?.limits?.["memory"]];
+  return amounts.map((amount) => amount ?? "-").join(" ");
 }
 
 /** Changes of these make a running container be started anew; a pod update can only change the image. */
