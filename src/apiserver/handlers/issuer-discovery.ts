@@ -3,30 +3,39 @@ import type { ApiResponse } from "../../apimachinery/request.ts";
 import { bytesResponse } from "../../apimachinery/request.ts";
 import type { RequestContext } from "../request-context.ts";
 import { notAcceptable } from "../http/negotiation.ts";
+import { methodError, noResourceError } from "./dispatch.ts";
 
 export function handleIssuer(context: RequestContext): ApiResponse | undefined {
-  const { tokens, settings } = context.server;
-  switch (context.info.path) {
-    case "/.well-known/openid-configuration":
-      return bytesResponse(
-        200,
-        "application/json",
-        JSON.stringify({
-          issuer: tokens.issuer,
-          jwks_uri: `https://${settings.advertiseAddress}:${settings.securePort}/openid/v1/jwks`,
-          response_types_supported: ["id_token"],
-          subject_types_supported: ["public"],
-          id_token_signing_alg_values_supported: ["RS256"],
-        }),
-        { "cache-control": "public, max-age=3600" },
-      );
-    case "/openid/v1/jwks": {
-      const type = "application/jwk-set+json";
-      const accept = context.request.headers["accept"] ?? "*/*";
-      if (!accept.split(",").some((clause) => ["*/*", type].includes(clause.split(";")[0]!.trim()))) throw notAcceptable([type]);
-      return bytesResponse(200, type, JSON.stringify(tokens.jwks()), { "cache-control": "public, max-age=3600" });
-    }
-    default:
-      return undefined;
-  }
+  const document = Object.keys(documents).find((path) => context.info.path === path || context.info.path.startsWith(`${path}/`));
+  if (document === undefined) return undefined;
+  if (context.info.path.length > document.length + 1) throw noResourceError();
+  if (context.request.method !== "GET") throw methodError();
+  const { type, content } = documents[document]!;
+  if (!accepts(context.request.headers["accept"], type)) throw notAcceptable([type]);
+  return bytesResponse(200, type, JSON.stringify(content(context)), { "cache-control": "public, max-age=3600" });
+}
+
+interface IssuerDocument {
+  readonly type: string;
+  content(context: RequestContext): object;
+}
+
+const documents: Readonly<Record<string, IssuerDocument>> = {
+  "/.well-known/openid-configuration": {
+    type: "application/json",
+    content: ({ server: { tokens, settings } }) => ({
+      issuer: tokens.issuer,
+      jwks_uri: `https://${settings.advertiseAddress}:${settings.securePort}/openid/v1/jwks`,
+      response_types_supported: ["id_token"],
+      subject_types_supported: ["public"],
+      id_token_signing_alg_values_supported: ["RS256"],
+    }),
+  },
+  "/openid/v1/jwks": { type: "application/jwk-set+json", content: ({ server }) => server.tokens.jwks() },
+};
+
+/** Whether an Accept header takes the document's one form. */
+function accepts(header: string | undefined, type: string): boolean {
+  const [group] = type.split("/");
+  return (header ?? "*/*").split(",").some((clause) => ["*/*", `${group}/*`, type].includes(clause.split(";")[0]!.trim()));
 }
