@@ -48,6 +48,28 @@ test("a kubelet that is started again takes over what runs: same containers, no 
   await runtime?.close();
 });
 
+test("a pod that was deleted while no kubelet ran is stopped; what others run stays", async () => {
+  let runtime: ContainerRuntime | undefined;
+  const component: ClusterComponent = (context) => kubeletOf("n1", (runtime ??= createSimulatedRuntime(context)))(context);
+  await using cluster = await TestCluster.start({ components: { kubelet: component } });
+  await begin(cluster);
+  await cluster.client.create(resources.pods, {
+    metadata: { name: "p", namespace: "default" },
+    spec: { nodeName: "n1", automountServiceAccountToken: false, containers: [{ name: "c", image: "web:1" }] },
+  });
+  await cluster.settled();
+  const others = runtime!.runPodSandbox({ config: { metadata: { name: "q", namespace: "default", uid: "u", attempt: 0 }, labels: { "io.kubernetes.pod.uid": "u" } } });
+  await cluster.advance(1000);
+  await others;
+  await cluster.stopComponent("kubelet");
+  await cluster.client.delete(resources.pods, "default", "p", { gracePeriodSeconds: 0 });
+  cluster.startComponent("kubelet", component);
+  await cluster.advance(40_000);
+  equal((await runtime!.listPodSandbox()).map(({ metadata }) => metadata.name).join(), "q");
+  await cluster.stopComponent("kubelet");
+  await runtime?.close();
+});
+
 test("a second deletion with less grace hurries the first", async () => {
   await using cluster = await TestCluster.start({ components: { kubelet: kubeletOf("n1") } });
   await begin(cluster);
@@ -98,6 +120,7 @@ function kubeletOf(nodeName: string, given?: ContainerRuntime): ClusterComponent
       network: nodeNetworkCalls,
       dns: { clusterServers: ["10.0.0.10"], clusterDomain: "cluster.local", host: { servers: [], searches: [], options: [] } },
       logRoot: "/nowhere",
+      owner: nodeName,
       clock,
       random,
       log,

@@ -48,6 +48,8 @@ export interface KubeletOptions {
   readonly network: NetworkCalls;
   readonly dns: NodeDns;
   readonly logRoot: string;
+  /** Marks this kubelet's sandboxes in the runtime: the same after a restart, and no other kubelet's. */
+  readonly owner: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -192,10 +194,10 @@ class NodeAgent implements Kubelet {
     }
   }
 
-  /** Sandboxes of pods that were deleted while nobody looked. */
+  /** Sandboxes of ours whose pods were deleted while nobody looked. */
   async #removeStrangers(known: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
-    const { runtime, log, storage } = this.#options;
-    const strangers = (await runtime.listPodSandbox(undefined, signal)).filter(({ metadata, labels }) => labels[runtimeLabels.podUid] === metadata.uid && !known.has(metadata.uid));
+    const { runtime, log, storage, owner } = this.#options;
+    const strangers = (await runtime.listPodSandbox(undefined, signal)).filter(({ metadata, annotations }) => annotations[runtimeAnnotations.owner] === owner && !known.has(metadata.uid));
     await Promise.all(
       strangers.map(async (sandbox) => {
         log.info("Removed a pod that is no longer in the API", { namespace: sandbox.metadata.namespace, pod: sandbox.metadata.name });

@@ -15,6 +15,7 @@ import type { Kubelet, KubeletOptions, Machine, PodStorage } from "../../kubelet
 import { UsageError } from "../arguments.ts";
 import { dnsClusterAddress } from "./dns.ts";
 import { firstHostAddress } from "../host-address.ts";
+import { instanceId } from "../instance-id.ts";
 import { borrowPrograms } from "../shared-programs.ts";
 import { startNodeRuntime } from "./node-runtime.ts";
 import type { NodeRuntime } from "./node-runtime.ts";
@@ -53,6 +54,7 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
         createKubelet({
           ...shared,
           nodeName,
+          owner: `${instanceId(options.dataDir)}/${nodeName}`,
           runtime: await runtime.ofNode(index),
           transport: context.transportFor({ username: `system:node:${nodeName}`, groups: ["system:nodes", "system:authenticated"] }),
         }),
@@ -97,7 +99,7 @@ function clientCheck(authority: string, nowMs: () => number): (peer: Peer) => bo
   };
 }
 
-type SharedOptions = Omit<KubeletOptions, "nodeName" | "runtime" | "transport">;
+type SharedOptions = Omit<KubeletOptions, "nodeName" | "owner" | "runtime" | "transport">;
 
 async function nodeOptions({ environment, options }: ComponentContext, runtime: NodeRuntime, programs: Programs, place: { address: string; port: number }): Promise<SharedOptions> {
   const { clock, random, log } = environment;

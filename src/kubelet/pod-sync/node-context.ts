@@ -31,6 +31,8 @@ export interface NodeContext {
   readonly nodeAddress: string;
   readonly dns: NodeDns;
   readonly logRoot: string;
+  /** What our sandboxes are marked with. */
+  readonly owner: string;
   readonly allocatable: Readonly<Record<string, string>>;
   readonly memoryCapacityBytes: number;
   services(): readonly DeepReadonly<Service>[];

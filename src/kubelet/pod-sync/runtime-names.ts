@@ -16,6 +16,8 @@ export const runtimeAnnotations = {
   resources: "coracle.local/container.resources",
   terminationMessagePath: "io.kubernetes.container.terminationMessagePath",
   terminationMessagePolicy: "io.kubernetes.container.terminationMessagePolicy",
+  /** Whose sandbox it is, since others may use the same runtime. */
+  owner: "coracle.local/owner",
   /** Seconds a container of a pod that is no longer in the API gets to end. */
   gracePeriod: "io.kubernetes.pod.terminationGracePeriod",
 } as const;

@@ -8,7 +8,7 @@ import { sandboxSecurityContext } from "../resources/security-context.ts";
 import type { PodSandboxConfig, PortMapping } from "../runtime/cri-messages.ts";
 import { containersOf, runtimeAnnotations, runtimeLabels } from "./runtime-names.ts";
 
-export function sandboxConfig(pod: DeepReadonly<Pod>, attempt: number, node: { dns: NodeDns; logRoot: string }): PodSandboxConfig {
+export function sandboxConfig(pod: DeepReadonly<Pod>, attempt: number, node: { dns: NodeDns; logRoot: string; owner: string }): PodSandboxConfig {
   const { name = "", namespace = "", uid = "" } = pod.metadata;
   const { sysctls = [] } = pod.spec?.securityContext ?? {};
   return {
@@ -18,7 +18,7 @@ export function sandboxConfig(pod: DeepReadonly<Pod>, attempt: number, node: { d
     dns_config: dnsConfig(pod, node.dns),
     port_mappings: pod.spec?.hostNetwork === true ? [] : portMappings(pod),
     labels: { ...pod.metadata.labels, [runtimeLabels.podName]: name, [runtimeLabels.podNamespace]: namespace, [runtimeLabels.podUid]: uid },
-    annotations: { ...pod.metadata.annotations, [runtimeAnnotations.gracePeriod]: String(pod.spec?.terminationGracePeriodSeconds ?? 30) },
+    annotations: { ...pod.metadata.annotations, [runtimeAnnotations.owner]: node.owner, [runtimeAnnotations.gracePeriod]: String(pod.spec?.terminationGracePeriodSeconds ?? 30) },
     linux: {
       security_context: sandboxSecurityContext(pod),
       ...(sysctls.length > 0 && { sysctls: Object.fromEntries(sysctls.map((sysctl) => [sysctl.name.replaceAll("/", "."), sysctl.value])) }),
