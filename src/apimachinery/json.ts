@@ -35,6 +35,11 @@ export function goJson(value: unknown, indent?: number): string {
 const htmlCharacters = /[<>&\u2028\u2029]/;
 const allHtmlCharacters = new RegExp(htmlCharacters, "g");
 
+/** The number behind a value, as near as a float comes to it. */
+export function numberOf(value: number | RawNumber): number {
+  return typeof value === "number" ? value : Number(value.rawJSON);
+}
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 }

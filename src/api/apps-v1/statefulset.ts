@@ -1,7 +1,7 @@
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import { invalid, invalidEach, notSupported, required } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
-import { isDns1123Label, subdomainName } from "../../apimachinery/names.ts";
+import { isDns1123Label, labelName } from "../../apimachinery/names.ts";
 import { validateClaimSpec } from "../core-v1/claim-spec.ts";
 import { validatePodTemplateSpec } from "../core-v1/pod/template.ts";
 import { applyClaimSpecDefaults } from "../core-v1/pod/volume-defaults.ts";
@@ -37,7 +37,7 @@ const templatePath = specPath.child("template");
 
 export const statefulSets = defineKind<StatefulSet>({
   gvk: { group: "apps", version: "v1", kind: "StatefulSet" },
-  nameRule: subdomainName,
+  nameRule: labelName,
   generation: (set, old) => !isSemanticallyEqual("api.apps.v1.StatefulSetSpec", set.spec ?? {}, old.spec ?? {}),
   defaults: applyDefaults,
   create: {

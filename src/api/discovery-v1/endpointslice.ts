@@ -3,6 +3,7 @@ import { duplicate, invalid, invalidEach, notSupported, required, tooMany } from
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { isDns1123Label, isDns1123Subdomain, isFullyQualifiedDomainName, isLabelValue, isQualifiedName, subdomainName } from "../../apimachinery/names.ts";
 import { ipFamilyOf, ipWarnings, validateIp, validateNonSpecialIp } from "../../apimachinery/net.ts";
+import { isSemanticallyEqual } from "../meta/internal-form.ts";
 import { defineKind } from "../strategy.ts";
 import { immutable, isSame } from "../update-rules.ts";
 import type { Endpoint, EndpointPort, EndpointSlice } from "./types.ts";
@@ -10,7 +11,7 @@ import type { Endpoint, EndpointPort, EndpointSlice } from "./types.ts";
 export const endpointSlices = defineKind<EndpointSlice>({
   gvk: { group: "discovery.k8s.io", version: "v1", kind: "EndpointSlice" },
   nameRule: subdomainName,
-  generation: (slice, old) => (["addressType", "endpoints", "ports"] as const).some((name) => !isSame(slice[name], old[name])) || !isSame(slice.metadata.labels, old.metadata.labels),
+  generation: (slice, old) => !isSemanticallyEqual("api.discovery.v1.EndpointSlice", contentOf(slice), contentOf(old)) || !isSame(slice.metadata.labels, old.metadata.labels),
   defaults: (slice) => slice.ports?.forEach(defaultPort),
   create: { prepare: dropTopology, validate: validateSlice, warnings: sliceWarnings },
   update: {
@@ -21,6 +22,8 @@ export const endpointSlices = defineKind<EndpointSlice>({
     warnings: sliceWarnings,
   },
 });
+
+const contentOf = ({ addressType, endpoints, ports }: Readonly<Pick<EndpointSlice, "addressType" | "endpoints" | "ports">>) => ({ addressType, endpoints, ports });
 
 function defaultPort(port: EndpointPort): void {
   port.name ??= "";

@@ -55,7 +55,7 @@ export function validateObjectMetaUpdate(
   path: FieldPath = FieldPath.root("metadata"),
   requiresQualifiedFinalizers = true,
 ): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = [...validateFinalizers(metadata.finalizers ?? [], path.child("finalizers"))];
   if (old.deletionTimestamp !== undefined) errors.push(...validateNoNewFinalizers(metadata.finalizers ?? [], old.finalizers ?? [], path.child("finalizers")));
   if ((metadata.resourceVersion ?? "") === "") errors.push(invalid(path.child("resourceVersion"), "", "must be specified for an update"));
   if ((metadata.generation ?? 0) < (old.generation ?? 0)) errors.push(invalid(path.child("generation"), metadata.generation ?? 0, "must not be decremented"));

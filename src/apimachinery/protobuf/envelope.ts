@@ -37,6 +37,7 @@ export function decodeProtobuf(bytes: Uint8Array, registry: TypeRegistry, fallba
   const kind = envelope.kind || fallback.kind;
   const version = parseApiVersion(apiVersion);
   const schema = version === undefined ? undefined : registry.kind(version.group, version.version, kind);
+  if (schema === undefined && envelope.apiVersion === "" && envelope.kind === "" && envelope.raw.length === 0) throw new DecodeError("version", "empty body");
   if (schema === undefined) throw new DecodeError("version", `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`);
   const object = decodeMessage(envelope.raw, schema);
   return { object: { kind, apiVersion, ...object }, apiVersion, kind };

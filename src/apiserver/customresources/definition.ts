@@ -8,7 +8,6 @@ import type { ResourceCache } from "../cache/resource-cache.ts";
 import type { FieldLabels, ResourceDefinition, StorageDefinition, SubresourceDefinition, TableColumn, TableDefinition } from "../registry/resource-definition.ts";
 import { compareVersions } from "../discovery/documents.ts";
 import { CustomResourceCodec } from "./codec.ts";
-import { noRules } from "./cel-rules.ts";
 import { isTerminating } from "./conditions.ts";
 import { selectableField } from "./selectable-fields.ts";
 import { customResourceStrategy } from "./strategy.ts";
@@ -100,6 +99,10 @@ class CustomResource implements ResourceDefinition {
     return this.#schemas.get(this.version)!.typed;
   }
 
+  get openApiSchema(): JsonObject | undefined {
+    return this.#crdVersion.schema?.openAPIV3Schema as JsonObject | undefined;
+  }
+
   get strategy(): KindStrategy {
     return (this.#strategy ??= customResourceStrategy({
       gvk: { group: this.group, version: this.version, kind: this.kind },
@@ -107,7 +110,6 @@ class CustomResource implements ResourceDefinition {
       hasStatus: this.subresources.has("status"),
       scale: this.scale,
       selectableFields: (this.#crdVersion.selectableFields ?? []).map(({ jsonPath }) => selectableField(jsonPath)),
-      rules: noRules,
     }));
   }
 

@@ -1,6 +1,6 @@
 /** Server-side apply (documentation page "Server-Side Apply"). */
 import type { ApiResponse } from "../../apimachinery/request.ts";
-import { DecodeError, decodeUntyped } from "../../apimachinery/decode/decode-object.ts";
+import { DecodeError, decodeUntyped, faultWarnings } from "../../apimachinery/decode/decode-object.ts";
 import { deepCopy, isObject } from "../../apimachinery/json.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import { jsonKind } from "../../apimachinery/patch/go-text.ts";
@@ -29,7 +29,7 @@ export async function handleApply(context: RequestContext, definition: ResourceD
   checkName(name);
   const options = parseWriteOptions(context.query, "PatchOptions", true);
   checkBodySize(context);
-  const config = readConfiguration(context);
+  const { config, warnings } = readConfiguration(context);
   const result = await updateObject({
     context,
     definition,
@@ -43,11 +43,18 @@ export async function handleApply(context: RequestContext, definition: ResourceD
       return applyTo({ context, definition, options, name }, config, old);
     },
   });
+  for (const warning of warnings) context.warnings.add(warning);
   return respondWritten(context, definition, result, { form, status: result.isCreated ? 201 : 200 });
 }
 
-/** The body: YAML or JSON of the fields to be owned. Throws 400. */
-export function readConfiguration(context: RequestContext): JsonObject {
+/** The fields to be owned, and what is to be said when they have been applied. */
+export interface Configuration {
+  readonly config: JsonObject;
+  readonly warnings: readonly string[];
+}
+
+/** The body: YAML or JSON. Throws 400. */
+export function readConfiguration(context: RequestContext): Configuration {
   let value;
   let faults;
   try {
@@ -56,12 +63,11 @@ export function readConfiguration(context: RequestContext): JsonObject {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequestError(`error encoding patch: ${error.message}`);
   }
-  if (value === null) return {};
+  if (value === null) return { config: {}, warnings: [] };
   if (!isObject(value)) throw badRequestError(`error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
   const validation = context.query.get("fieldValidation") ?? "Warn";
   if (faults.length > 0 && validation === "Strict") throw badRequestError(`error strict decoding YAML: ${faults.join(", ")}`);
-  if (faults.length > 0 && validation !== "Ignore") for (const fault of faults) context.warnings.add(fault);
-  return value;
+  return { config: value, warnings: validation === "Ignore" ? [] : faultWarnings(faults) };
 }
 
 interface ApplyTarget {

@@ -83,7 +83,7 @@ function readTyped(bytes: Uint8Array, mediaType: "json" | "yaml", expected: Expe
     const found = typeMetaOf(body);
     if (parseApiVersion(found.apiVersion) === undefined) throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): unexpected GroupVersion string: ${found.apiVersion} (${snippet(bytes)})`);
     if (expected.codec !== undefined) checkCustomType(found, expected, bytes);
-    else checkType(found, expected);
+    else checkType(found, expected, (schema) => void decodeTypedBody(body, schema));
     return body;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
@@ -122,18 +122,27 @@ function snippet(body: Uint8Array): string {
   return hex.length > 60 ? `${hex.slice(0, 60)} ...` : hex;
 }
 
-function checkType(found: { apiVersion?: string; kind?: string }, expected: ExpectedType): void {
+/** A body of another kind is refused for what it is; `readAs` reads it as the kind it says to be. */
+function checkType(found: { apiVersion?: string; kind?: string }, expected: ExpectedType, readAs?: (schema: StructSchema) => void): void {
   const kind = found.kind ?? "";
   const apiVersion = found.apiVersion ?? "";
   const expectedVersion = apiVersionOf(expected.group, expected.version);
   if ((kind === "" || kind === expected.kind) && (apiVersion === "" || apiVersion === expectedVersion)) return;
   const [group, version] = apiVersion === "" ? [expected.group, expected.version] : apiVersion.includes("/") ? [apiVersion.slice(0, apiVersion.indexOf("/")), apiVersion.slice(apiVersion.indexOf("/") + 1)] : ["", apiVersion];
   const gvk = { group, version, kind: kind === "" ? expected.kind : kind };
-  if (typeRegistry.kind(gvk.group, gvk.version, gvk.kind) === undefined) {
+  const schema = typeRegistry.kind(gvk.group, gvk.version, gvk.kind);
+  if (schema === undefined && !(gvk.kind === "List" && apiVersion === "v1")) {
     throw badRequestError(`${gvk.kind} in version ${goQuote(gvk.version)} cannot be handled as a ${expected.kind}: no kind ${goQuote(gvk.kind)} is registered for version ${goQuote(apiVersion === "" ? expectedVersion : apiVersion)} in scheme "pkg/runtime/scheme.go:111"`);
   }
   if (gvk.kind === expected.kind) throw badRequestError(`the API version in the data (${apiVersion}) does not match the expected API version (${expectedVersion})`);
-  throw badRequestError(`${gvk.kind} in version ${goQuote(gvk.version)} cannot be handled as a ${expected.kind}: converting (${gvk.version}.${gvk.kind}) to (${expectedPackage(expected.group)}.${expected.kind}): unknown conversion`);
+  const opening = `${gvk.kind} in version ${goQuote(gvk.version)} cannot be handled as a ${expected.kind}`;
+  try {
+    if (schema !== undefined) readAs?.(schema);
+  } catch (error) {
+    if (error instanceof DecodeError) throw badRequestError(`${opening}: ${error.message}`);
+    throw error;
+  }
+  throw badRequestError(`${opening}: converting (${gvk.version}.${gvk.kind}) to (${expectedPackage(expected.group)}.${expected.kind}): unknown conversion`);
 }
 
 /** Go's package of a group's internal types. */

@@ -9,7 +9,7 @@ import type { DeleteOptions } from "../registry/delete-options.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import { statusResponse } from "../http/write-response.ts";
-import { checkBodySize } from "./decode-body.ts";
+import { checkBodySize, requestMediaType } from "./decode-body.ts";
 import { checkName } from "./get.ts";
 import { readList, respondList } from "./list.ts";
 import { negotiateFor, objectTransforms, respondObject } from "./respond.ts";
@@ -19,6 +19,7 @@ export async function handleDelete(context: RequestContext, definition: Resource
   const form = negotiateFor(context, objectTransforms(definition));
   checkBodySize(context);
   checkName(name);
+  checkMediaType(context);
   const options = parseDeleteOptions(context);
   warnOfPropagation(context, definition, options);
   const deleted = await deleteObject({ context, definition, namespace, name, options });
@@ -26,6 +27,11 @@ export async function handleDelete(context: RequestContext, definition: Resource
   const status = !deleted.isGone && options.orphanDependents === false ? 202 : 200;
   if (showsObject) return respondObject(context, definition, lastState(deleted), { form, status });
   return statusResponse(successStatus(definition, deleted), { ...form, transform: undefined });
+}
+
+/** Options in a body have to be in a form that is known. Throws 415. */
+function checkMediaType({ request }: RequestContext): void {
+  if (request.body.length > 0) requestMediaType(request.headers["content-type"]);
 }
 
 /** Kinds whose dependents are kept by default say so to a client that did not choose. */
@@ -54,6 +60,7 @@ function successStatus(definition: ResourceDefinition, deleted: Deleted): Status
 export async function handleDeleteCollection(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
   const form = negotiateFor(context, definition.table === undefined ? ["PartialObjectMetadataList"] : ["Table", "PartialObjectMetadataList"]);
   checkBodySize(context);
+  checkMediaType(context);
   const options = parseDeleteOptions(context);
   const list = await readList(context, definition);
   for (const stored of list.items) {

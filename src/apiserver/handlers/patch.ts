@@ -4,7 +4,7 @@ import { DecodeError, decodeObject, decodeUntyped } from "../../apimachinery/dec
 import { deepCopy, isObject } from "../../apimachinery/json.ts";
 import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
 import type { StructSchema } from "../../apimachinery/schema.ts";
-import { apiVersionOf } from "../../apimachinery/object.ts";
+import { apiVersionOf, parseApiVersion } from "../../apimachinery/object.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { goQuote } from "../../apimachinery/go-quote.ts";
 import { goText, jsonKind } from "../../apimachinery/patch/go-text.ts";
@@ -14,6 +14,7 @@ import { applyMergePatch } from "../../apimachinery/patch/merge-patch.ts";
 import { applyStrategicMergePatch } from "../../apimachinery/patch/strategic-merge-patch.ts";
 import { PatchError } from "../../apimachinery/patch/patch-error.ts";
 import { StatusError, badRequestError, internalServerError, invalidError, notFoundError } from "../../apimachinery/status.ts";
+import { typeRegistry } from "../../api/registry.ts";
 import { asJson, trackUpdate } from "../registry/field-tracking.ts";
 import { sortedMembers } from "../registry/object-codec.ts";
 import type { ObjectCodec } from "../registry/object-codec.ts";
@@ -39,7 +40,7 @@ export async function handlePatch(context: RequestContext, definition: ResourceD
   checkName(name);
   const options = parseWriteOptions(context.query, "PatchOptions");
   checkBodySize(context);
-  const patch = readPatch(context, type);
+  const body = readPatch(context, type);
   const result = await updateObject({
     context,
     definition,
@@ -50,7 +51,7 @@ export async function handlePatch(context: RequestContext, definition: ResourceD
     createsMissing: false,
     produce(old) {
       if (old === undefined) throw notFoundError(definition, name);
-      const object = patchObject({ context, definition, options, type }, old, patch);
+      const object = patchObject({ context, definition, options, type }, old, body);
       trackUpdate({ context, definition, options }, object, old, subresource);
       return object;
     },
@@ -68,12 +69,20 @@ export function patchType(context: RequestContext, definition: ResourceDefinitio
   return type;
 }
 
-export function readPatch(context: RequestContext, type: PatchType): JsonValue {
+/** A patch and what is doubled in it. */
+export interface PatchBody {
+  readonly patch: JsonValue;
+  readonly faults: readonly string[];
+}
+
+export function readPatch(context: RequestContext, type: PatchType): PatchBody {
   try {
-    return decodeUntyped(context.request.body, { mediaType: "json" }).value;
+    const { value, faults } = decodeUntyped(context.request.body, { mediaType: "json" });
+    if (type !== "application/json-patch+json") return { patch: value, faults };
+    return { patch: value, faults: [...faults.map((fault) => `json patch ${fault}`), ...unknownJsonPatchFields(value)] };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    if (error.reason === "syntax" && type !== "application/strategic-merge-patch+json") throw badRequestError("invalid JSON patch");
+    if (error.reason === "syntax") throw badRequestError("invalid JSON patch");
     throw badRequestError(type === "application/json-patch+json" ? `error decoding patch: ${error.message}` : error.message);
   }
 }
@@ -86,13 +95,13 @@ interface PatchTarget {
 }
 
 /** The patched object, decoded and defaulted like one that a client sent. */
-function patchObject(target: PatchTarget, old: KubeObject, patch: JsonValue): KubeObject {
+function patchObject(target: PatchTarget, old: KubeObject, { patch, faults: patchFaults }: PatchBody): KubeObject {
   const { definition, context, options } = target;
   const current = asJson(old, definition);
   const patched = patchJson(target.type, current, patch, definition.schema);
   if (!isObject(patched)) throw badRequestError("the patch does not give an object");
-  const { object, faults } = definition.codec === undefined ? decodePatched(definition.schema, patched, { type: target.type, patch }) : decodePatchedCustom(definition.codec, patched);
-  if (target.type === "application/json-patch+json") faults.unshift(...unknownJsonPatchFields(patch));
+  const { object, faults } = definition.codec === undefined ? decodePatched(patchedSchema(definition, patched), patched, { type: target.type, patch }) : decodePatchedCustom(definition.codec, patched);
+  faults.unshift(...patchFaults);
   if (faults.length > 0) reportPatchFaults(context, faults, { fieldValidation: options.fieldValidation, shown: shownPatch(patched, { type: target.type, patch, isCustom: definition.isCustom }) });
   const result = object as unknown as KubeObject;
   result.metadata ??= {};
@@ -100,6 +109,15 @@ function patchObject(target: PatchTarget, old: KubeObject, patch: JsonValue): Ku
   checkObjectName(result, context.info.name);
   definition.strategy?.defaults?.(result);
   return result;
+}
+
+/** A patch may say that the object is of another kind: it is read as such before it is refused. */
+function patchedSchema(definition: ResourceDefinition, patched: JsonObject): StructSchema {
+  const { apiVersion, kind } = patched;
+  const version = typeof apiVersion === "string" ? parseApiVersion(apiVersion) : undefined;
+  // Without a version nothing is known but the kind.
+  if (apiVersion === undefined) return { ...definition.schema, fields: new Map([...definition.schema.fields].filter(([name]) => name === "kind")) };
+  return (version !== undefined && typeof kind === "string" ? typeRegistry.kind(version.group, version.version, kind) : undefined) ?? definition.schema;
 }
 
 /** Applies a patch to an object's JSON. Throws StatusError. */
@@ -130,6 +148,10 @@ function checkPatchedType(target: PatchTarget, object: KubeObject, patched: Json
     object.kind = definition.kind;
     return;
   }
+  const version = parseApiVersion(apiVersion);
+  const isRegistered = version !== undefined && typeRegistry.kind(version.group, version.version, kind) !== undefined;
+  const goPackage = definition.group === "" ? "core" : definition.group.split(".")[0];
+  if (isRegistered) throw invalidPatch(shownPatch(patched, { type, patch }), `converting (${version.version}.${kind}) to (${goPackage}.${definition.kind}): unknown conversion`);
   throw invalidPatch(shownPatch(patched, { type, patch }), `no kind ${goQuote(kind)} is registered for version ${goQuote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`);
 }
 
@@ -173,7 +195,7 @@ function decodePatchedCustom(codec: ObjectCodec, patched: JsonObject) {
 }
 
 /** A strategic patch is shown itself in errors, the others by what they made, members sorted. */
-function shownPatch(patched: JsonObject, origin: { readonly type: PatchType; readonly patch: JsonValue; readonly isCustom?: boolean }): string {
+export function shownPatch(patched: JsonObject, origin: { readonly type: PatchType; readonly patch: JsonValue; readonly isCustom?: boolean }): string {
   if (origin.isCustom === true) return JSON.stringify(sortedMembers(patched));
   if (origin.type === "application/strategic-merge-patch+json") return goText(origin.patch);
   return JSON.stringify(Object.fromEntries(Object.entries(patched).sort(([a], [b]) => (a < b ? -1 : 1))));

@@ -29,7 +29,7 @@ import { decodeBody } from "./decode-body.ts";
 import { findStored } from "./get.ts";
 import { checkObjectName } from "./update.ts";
 import { attemptApply, readConfiguration } from "./apply.ts";
-import { decodePatched, patchJson, patchType, readPatch, reportPatchFaults } from "./patch.ts";
+import { decodePatched, patchJson, patchType, readPatch, reportPatchFaults, shownPatch } from "./patch.ts";
 import type { PatchType } from "./patch.ts";
 import { negotiateFor, respondObject } from "./respond.ts";
 
@@ -103,7 +103,8 @@ function tracked(context: RequestContext, options: WriteOptions, change: (old: S
 }
 
 function appliedScale(context: RequestContext, options: WriteOptions): ScaleChange {
-  const config = readConfiguration(context);
+  const { config, warnings } = readConfiguration(context);
+  for (const warning of warnings) context.warnings.add(warning);
   return (old) => {
     const outcome = attemptApply({ ...writeScope(context, options), liveObject: scaleJson(old), config, force: options.force, kind: "Scale" });
     return { scale: outcome.object as unknown as Scale, entries: outcome.managedFields };
@@ -165,13 +166,14 @@ function decodeScale(context: RequestContext, options: WriteOptions, definition:
 
 /** `hidesEntries`: the patch does not see the managed fields. */
 function patchedScale(context: RequestContext, type: PatchType, { options, hidesEntries }: { readonly options: WriteOptions; readonly hidesEntries: boolean }): (old: Scale) => Scale {
-  const patch = readPatch(context, type);
+  const { patch, faults: patchFaults } = readPatch(context, type);
   return (old) => {
     const { managedFields, ...metadata } = old.metadata;
     const patched = patchJson(type, scaleJson(hidesEntries ? { ...old, metadata } : old), patch, scaleSchema);
     if (!isObject(patched)) throw badRequestError("the patch does not give an object");
     const { object, faults } = decodePatched(scaleSchema, patched, { type, patch });
-    if (faults.length > 0) reportPatchFaults(context, faults, { fieldValidation: options.fieldValidation, shown: JSON.stringify(patched) });
+    faults.unshift(...patchFaults);
+    if (faults.length > 0) reportPatchFaults(context, faults, { fieldValidation: options.fieldValidation, shown: shownPatch(patched, { type, patch }) });
     const scale = object as unknown as Scale;
     return hidesEntries && managedFields !== undefined ? { ...scale, metadata: { ...scale.metadata, managedFields } } : scale;
   };

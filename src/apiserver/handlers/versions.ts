@@ -23,11 +23,10 @@ export function invalidGetVersion(text: string): StatusError {
 }
 
 /** A create may not name a version. */
-export function checkCreateVersion(object: KubeObject, isCustom = false): void {
+export function checkCreateVersion(object: KubeObject): void {
   const version = object.metadata.resourceVersion ?? "";
-  // What is no number passes for none where objects have no Go type.
-  if (isCustom && !/^\d+$/.test(version)) return;
-  if (version !== "" && version !== "0") throw new StatusError({ message: "resourceVersion should not be set on objects to be created", code: 500 });
+  // What is no number passes for none.
+  if (/^\d+$/.test(version) && version !== "0") throw new StatusError({ message: "resourceVersion should not be set on objects to be created", code: 500 });
 }
 
 /** 504: the version lies in the future of this server. */

@@ -42,9 +42,6 @@ const meta = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 const unauthorized = { code: "401", description: "Unauthorized" };
 const connectMethods = [["get", "get"], ["put", "update"], ["post", "create"], ["delete", "delete"], ["options", "get"], ["head", "get"], ["patch", "patch"]] as const;
 
-/** Resources whose DELETE answers with the object; the others answer with a Status. */
-const returnedWhenDeleted = new Set(["podtemplates", "pods", "persistentvolumeclaims", "persistentvolumes", "resourcequotas", "services", "serviceaccounts", "csidrivers", "csinodes", "storageclasses", "volumeattachments", "volumeattributesclasses", "deviceclasses", "devicetaintrules", "resourceclaims", "resourceclaimtemplates", "resourceslices"]);
-
 class ResourcePaths {
   readonly #definition: ResourceDefinition;
   readonly #descriptions: Descriptions;
@@ -189,7 +186,7 @@ class ResourcePaths {
   }
 
   #answerType(action: string, subresource: SubresourceDefinition | undefined): string {
-    const { resource, isCustom } = this.#definition;
+    const { strategy } = this.#definition;
     switch (action) {
       case "list":
         return this.#listType();
@@ -199,7 +196,7 @@ class ResourcePaths {
       case "deletecollection":
         return `${meta}Status`;
       case "delete":
-        return !isCustom && returnedWhenDeleted.has(resource) ? this.#type(undefined) : `${meta}Status`;
+        return strategy?.delete?.answer === "object" ? this.#type(undefined) : `${meta}Status`;
       default:
         return this.#type(subresource);
     }

@@ -25,7 +25,7 @@ export interface ResourceDefinition {
   /** Schema of this version; undefined for custom resources that keep unknown fields everywhere. */
   readonly schema: StructSchema;
   /** Of custom resources: `openAPIV3Schema` of this version as its definition gives it; OpenAPI documents show it. */
-  readonly openApiSchema?: JsonObject;
+  readonly openApiSchema?: JsonObject | undefined;
   /** Absent for resources that are never stored (reviews). */
   readonly strategy: KindStrategy | undefined;
   readonly storage: StorageDefinition | undefined;

@@ -1,8 +1,10 @@
 /** Warnings about pods and pod templates, in upstream's order. */
 import { FieldPath } from "../../../apimachinery/field-path.ts";
 import { ipWarnings } from "../../../apimachinery/net.ts";
+import { numberOf } from "../../../apimachinery/json.ts";
 import { isDns1123Label } from "../../../apimachinery/names.ts";
 import type { ObjectMeta } from "../../../apimachinery/object.ts";
+import { compareQuantities } from "../../../apimachinery/quantity.ts";
 import { nodeLabelDeprecation } from "../../deprecated-node-labels.ts";
 import { nodeSelectorTermWarnings } from "../node-selector.ts";
 import { isWhole } from "../resource-names.ts";
@@ -43,7 +45,7 @@ function specWarnings(spec: PodSpec, metadata: ObjectMeta, path: FieldPath, isTe
       ...containerWarnings(container, at),
     ]),
     ...portWarnings(containers),
-    ...((spec.terminationGracePeriodSeconds ?? 0) < 0
+    ...(numberOf(spec.terminationGracePeriodSeconds ?? 0) < 0
       ? [`${specPath.child("terminationGracePeriodSeconds")}: must be >= 0; negative values are invalid and will be treated as 1`]
       : []),
     ...affinityWarnings(spec, specPath.child("affinity")),
@@ -119,10 +121,13 @@ function repetitionWarnings(spec: PodSpec, path: FieldPath): string[] {
   return warnings;
 }
 
+/** Thousandths of larger amounts do not fit into 64 bits, which leaves a fraction. */
+const mostMilli = 9_223_372_036_854_775;
+
 export function fractionWarnings(list: ResourceList | undefined, names: readonly string[], path: FieldPath): string[] {
   return names.flatMap((name) => {
     const amount = list?.[name];
-    return amount === undefined || isWhole(amount)
+    return amount === undefined || (isWhole(amount) && compareQuantities(amount, mostMilli) <= 0)
       ? []
       : [`${path.key(name)}: fractional byte value ${JSON.stringify(String(amount))} is invalid, must be an integer`];
   });
