@@ -3,7 +3,22 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { tests as suites } from "@bufbuild/cel-spec/testdata/conformance.js";
-import { boolType, bytesType, doubleType, durationType, dynType, intType, listType, mapType, nullType, optionalType, stringType, timestampType, typeType, uintType } from "./check/types.ts";
+import {
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listType,
+  mapType,
+  nullType,
+  optionalType,
+  stringType,
+  timestampType,
+  typeType,
+  uintType,
+} from "./check/types.ts";
 import type { CelType } from "./check/types.ts";
 import { createEnvironment } from "./environment.ts";
 import { isEqual } from "./eval/compare.ts";
@@ -72,7 +87,16 @@ function isSame(left: Value, right: Value): boolean {
   return typeNameOf(left) === typeNameOf(right) && isEqual(left, right);
 }
 
-const simpleTypes: Record<string, CelType> = { BOOL: boolType, INT64: intType, UINT64: uintType, DOUBLE: doubleType, STRING: stringType, BYTES: bytesType, TIMESTAMP: timestampType, DURATION: durationType };
+const simpleTypes: Record<string, CelType> = {
+  BOOL: boolType,
+  INT64: intType,
+  UINT64: uintType,
+  DOUBLE: doubleType,
+  STRING: stringType,
+  BYTES: bytesType,
+  TIMESTAMP: timestampType,
+  DURATION: durationType,
+};
 
 function typeOf(json: Json): CelType {
   const [[kind, detail]] = Object.entries(json) as [[string, unknown]];
@@ -81,7 +105,8 @@ function typeOf(json: Json): CelType {
   if (kind === "mapType") return mapType(typeOf((detail as { keyType: Json }).keyType), typeOf((detail as { valueType: Json }).valueType));
   if (kind === "null") return nullType;
   if (kind === "type") return typeType();
-  if (kind === "abstractType" && (detail as { name: string }).name === "optional_type") return optionalType(typeOf((detail as { parameterTypes: Json[] }).parameterTypes[0]!));
+  if (kind === "abstractType" && (detail as { name: string }).name === "optional_type")
+    return optionalType(typeOf((detail as { parameterTypes: Json[] }).parameterTypes[0]!));
   return dynType;
 }
 

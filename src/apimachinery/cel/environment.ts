@@ -3,7 +3,21 @@ import type { Declarations } from "./check/checker.ts";
 import { mergeDeclarations } from "./check/declarations.ts";
 import type { FunctionDeclaration } from "./check/declarations.ts";
 import type { LiteralRule } from "./check/literal-rules.ts";
-import { boolType, bytesType, doubleType, durationType, dynType, intType, listType, mapType, nullType, stringType, timestampType, typeType, uintType } from "./check/types.ts";
+import {
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listType,
+  mapType,
+  nullType,
+  stringType,
+  timestampType,
+  typeType,
+  uintType,
+} from "./check/types.ts";
 import type { CelType } from "./check/types.ts";
 import { ActualCost } from "./eval/actual-cost.ts";
 import type { FunctionCost } from "./eval/actual-cost.ts";
@@ -53,7 +67,8 @@ export class Environment implements Declarations {
     this.#options = options;
     this.container = options.container ?? "";
     this.#variables = new Map(Object.entries(options.variables ?? {}));
-    this.#functions = inherited?.functions ?? mergeDeclarations([...standardFunctions(options.features), ...libraries.flatMap((library) => library.functions ?? [])]);
+    this.#functions =
+      inherited?.functions ?? mergeDeclarations([...standardFunctions(options.features), ...libraries.flatMap((library) => library.functions ?? [])]);
     this.#types = inherited?.types ?? new Map([...namedTypes, ...libraries.flatMap((library) => [...(library.types ?? [])])]);
     this.macros = inherited?.macros ?? [...standardMacros, ...libraries.flatMap((library) => library.macros ?? [])];
     this.literalRules = inherited?.literalRules ?? libraries.flatMap((library) => library.literalRules ?? []);
@@ -93,6 +108,16 @@ export function createEnvironment(options: EnvironmentOptions): Environment {
 }
 
 const namedTypes: ReadonlyArray<readonly [string, CelType]> = [
-  ["bool", boolType], ["bytes", bytesType], ["double", doubleType], ["int", intType], ["list", listType(dynType)], ["map", mapType(dynType, dynType)], ["null_type", nullType],
-  ["string", stringType], ["type", typeType()], ["uint", uintType], ["google.protobuf.Duration", durationType], ["google.protobuf.Timestamp", timestampType],
+  ["bool", boolType],
+  ["bytes", bytesType],
+  ["double", doubleType],
+  ["int", intType],
+  ["list", listType(dynType)],
+  ["map", mapType(dynType, dynType)],
+  ["null_type", nullType],
+  ["string", stringType],
+  ["type", typeType()],
+  ["uint", uintType],
+  ["google.protobuf.Duration", durationType],
+  ["google.protobuf.Timestamp", timestampType],
 ];

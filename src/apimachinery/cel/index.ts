@@ -8,7 +8,23 @@ export type { Activation } from "./eval/frame.ts";
 export { estimateCost } from "./cost/estimate.ts";
 export type { CostNode, SizeOf } from "./cost/estimate.ts";
 export type { Range } from "./cost/ranges.ts";
-export { boolType, bytesType, doubleType, durationType, dynType, formatType, intType, listType, mapType, nullType, optionalType, runtimeTypeName, stringType, timestampType, uintType } from "./check/types.ts";
+export {
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  formatType,
+  intType,
+  listType,
+  mapType,
+  nullType,
+  optionalType,
+  runtimeTypeName,
+  stringType,
+  timestampType,
+  uintType,
+} from "./check/types.ts";
 export type { CelType, StructType } from "./check/types.ts";
 export { structuralType } from "./schema/structural-types.ts";
 export type { StructuralSchema } from "./schema/structural-types.ts";
@@ -17,7 +33,17 @@ export { maxRequestBytes, sizeOfDeclared } from "./schema/declared-type.ts";
 export type { DeclaredType } from "./schema/declared-type.ts";
 export { escapePropertyName } from "./schema/property-names.ts";
 export {
-  accessReviewType, admissionRequestType, admissionVariables, claimsVariables, deviceType, namespaceType, objectLiteralType, policyVariablesType, structOf, userInfoType, userVariables,
+  accessReviewType,
+  admissionRequestType,
+  admissionVariables,
+  claimsVariables,
+  deviceType,
+  namespaceType,
+  objectLiteralType,
+  policyVariablesType,
+  structOf,
+  userInfoType,
+  userVariables,
 } from "./schema/variable-types.ts";
 export { AuthorizerValue, ResourceCheckValue } from "./library/authorization.ts";
 export type { CelAuthorizationAttributes, CelAuthorizer, CelDecision, CelResourceAttributes } from "./library/authorization.ts";
@@ -27,5 +53,21 @@ export { SemverValue } from "./library/semver.ts";
 export { fromJson } from "./eval/json-values.ts";
 export { toJson } from "./eval/to-json.ts";
 export { isEqual } from "./eval/compare.ts";
-export { ArrayList, CelError, Double, Duration, isCelError, ListValue, mapOf, MapValue, ObjectValue, OpaqueValue, Optional, Timestamp, typeNameOf, TypeValue, Uint } from "./eval/values.ts";
+export {
+  ArrayList,
+  CelError,
+  Double,
+  Duration,
+  isCelError,
+  ListValue,
+  mapOf,
+  MapValue,
+  ObjectValue,
+  OpaqueValue,
+  Optional,
+  Timestamp,
+  typeNameOf,
+  TypeValue,
+  Uint,
+} from "./eval/values.ts";
 export type { Int, Value } from "./eval/values.ts";

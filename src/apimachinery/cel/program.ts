@@ -80,7 +80,9 @@ export interface EvaluateOptions {
 }
 
 /** `isCostExceeded`: the evaluation was stopped; `cost` is then above the limit. */
-export type Evaluation = { readonly value: Exclude<Value, CelError>; readonly cost: number } | { readonly error: string; readonly cost: number; readonly isCostExceeded: boolean };
+export type Evaluation =
+  | { readonly value: Exclude<Value, CelError>; readonly cost: number }
+  | { readonly error: string; readonly cost: number; readonly isCostExceeded: boolean };
 
 /** Runs a program. Variables are values already; see `fromJson`. */
 export function evaluate(program: Program, activation: Activation, options: EvaluateOptions = {}): Evaluation {

@@ -4,7 +4,27 @@ import { qualifiedName } from "../syntax/ast.ts";
 import type { CallExpr, ComprehensionExpr, Expr, ListExpr, MapExpr, SelectExpr, StructExpr } from "../syntax/ast.ts";
 import type { FunctionDeclaration, Overload } from "./declarations.ts";
 import { Scope } from "./scope.ts";
-import { boolType, bytesType, doubleType, dynType, errorType, formatCall, formatType, intType, isDynOrError, isSameType, listType, mapType, nullType, optionalType, parameter, stringType, typeType, uintType, unwrapOptional } from "./types.ts";
+import {
+  boolType,
+  bytesType,
+  doubleType,
+  dynType,
+  errorType,
+  formatCall,
+  formatType,
+  intType,
+  isDynOrError,
+  isSameType,
+  listType,
+  mapType,
+  nullType,
+  optionalType,
+  parameter,
+  stringType,
+  typeType,
+  uintType,
+  unwrapOptional,
+} from "./types.ts";
 import type { CelType, StructType } from "./types.ts";
 import { mostGeneral, Substitutions } from "./unification.ts";
 
@@ -246,7 +266,9 @@ class Checker {
   }
 
   #struct(expr: StructExpr): CelType {
-    const type = candidates(this.#declarations.container, expr.typeName).map((name) => this.#declarations.typeNamed(name)).find((each) => each !== undefined);
+    const type = candidates(this.#declarations.container, expr.typeName)
+      .map((name) => this.#declarations.typeNamed(name))
+      .find((each) => each !== undefined);
     if (type === undefined) return this.#fault(expr.at, `undeclared reference to '${expr.typeName}' (in container '${this.#declarations.container}')`);
     if (type.kind !== "struct") this.#fault(expr.at, `'${formatType(type)}' is not a message type`);
     const struct = type.kind === "struct" ? type : undefined;

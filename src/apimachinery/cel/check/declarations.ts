@@ -42,7 +42,13 @@ export function overload(id: string, args: readonly CelType[], result: CelType, 
   return { id, isMember: false, args, result, typeParameters: [...typeParameters], implementation, ...options };
 }
 
-export function memberOverload(id: string, args: readonly CelType[], result: CelType, implementation: Implementation, options: Partial<Overload> = {}): Overload {
+export function memberOverload(
+  id: string,
+  args: readonly CelType[],
+  result: CelType,
+  implementation: Implementation,
+  options: Partial<Overload> = {},
+): Overload {
   return overload(id, args, result, implementation, { isMember: true, ...options });
 }
 

@@ -35,10 +35,15 @@ export function readableLiteral(functionName: string, fault: string, convert: (v
 }
 
 /** A format that is a literal is held against the arguments that are written down. */
-export function formatLiteral(fault: (format: string, args: readonly Expr[], checked: Checked, call: CallExpr) => { readonly at: number; readonly message: string } | undefined): LiteralRule {
+export function formatLiteral(
+  fault: (format: string, args: readonly Expr[], checked: Checked, call: CallExpr) => { readonly at: number; readonly message: string } | undefined,
+): LiteralRule {
   return (expr, checked) => {
     if (expr.kind !== "call" || expr.functionName !== "format") return [];
-    const { target: format, args: [args] } = expr;
+    const {
+      target: format,
+      args: [args],
+    } = expr;
     if (format?.kind !== "literal" || format.value.type !== "string" || args?.kind !== "list") return [];
     const found = fault(format.value.value, args.elements, checked, expr);
     return found === undefined ? [] : [{ offset: found.at, message: found.message }];

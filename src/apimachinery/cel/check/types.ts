@@ -123,7 +123,12 @@ export function formatType(type: CelType): string {
   return withParameters(nameOf(type), parametersOf(type), formatType);
 }
 
-const runtimeNames: Partial<Record<SimpleKind, string>> = { null: "null_type", timestamp: "google.protobuf.Timestamp", duration: "google.protobuf.Duration", error: "*error*" };
+const runtimeNames: Partial<Record<SimpleKind, string>> = {
+  null: "null_type",
+  timestamp: "google.protobuf.Timestamp",
+  duration: "google.protobuf.Duration",
+  error: "*error*",
+};
 
 /** As `type()` shows it and as callers tell what an expression evaluates to: `list(google.protobuf.Timestamp)`. */
 export function runtimeTypeName(type: CelType): string {

@@ -156,7 +156,9 @@ class Estimator {
 
   #list(expr: ListExpr): Range {
     const costs = expr.elements.map((element) => this.cost(element));
-    const value = expr.elements.map((element) => this.#size(element) ?? unknownSize).reduce(unionOf, expr.elements.length === 0 ? noCost : { min: Infinity, max: 0 });
+    const value = expr.elements
+      .map((element) => this.#size(element) ?? unknownSize)
+      .reduce(unionOf, expr.elements.length === 0 ? noCost : { min: Infinity, max: 0 });
     this.#entrySizes.set(expr, { container: "list", key: fixedRange(1), value });
     return addCosts(...costs, listCost);
   }
@@ -176,7 +178,10 @@ class Estimator {
     const variables: [string, LocalVariable][] =
       expr.iterVar2 === undefined
         ? [[expr.iterVar, this.#iterated(expr.iterRange, this.#isList(expr.iterRange) ? "value" : "key")]]
-        : [[expr.iterVar, this.#iterated(expr.iterRange, "key")], [expr.iterVar2, this.#iterated(expr.iterRange, "value")]];
+        : [
+            [expr.iterVar, this.#iterated(expr.iterRange, "key")],
+            [expr.iterVar2, this.#iterated(expr.iterRange, "value")],
+          ];
     for (const [name, variable] of variables) this.#push(name, variable);
     const once = addCosts(this.cost(expr.loopStep), this.cost(expr.loopCondition));
     for (const [name] of variables) this.#pop(name);
@@ -270,7 +275,8 @@ class Estimator {
 
   #joinEntrySizes(expr: Expr, left: Expr, right: Expr): void {
     const [a, b] = [this.#entrySize(left), this.#entrySize(right)];
-    if (a !== undefined && b !== undefined) this.#entrySizes.set(expr, { container: a.container, key: unionOf(a.key, b.key), value: unionOf(a.value, b.value) });
+    if (a !== undefined && b !== undefined)
+      this.#entrySizes.set(expr, { container: a.container, key: unionOf(a.key, b.key), value: unionOf(a.value, b.value) });
   }
 
   #copySizes(to: Expr, from: Expr): void {
@@ -286,7 +292,14 @@ function extend(path: readonly string[] | undefined, link: string): readonly str
 
 function isBinding(expr: ComprehensionExpr): boolean {
   const { iterRange, loopCondition, accuVar } = expr;
-  return iterRange.kind === "list" && iterRange.elements.length === 0 && loopCondition.kind === "literal" && loopCondition.value.type === "bool" && !loopCondition.value.value && accuVar !== accumulatorName;
+  return (
+    iterRange.kind === "list" &&
+    iterRange.elements.length === 0 &&
+    loopCondition.kind === "literal" &&
+    loopCondition.value.type === "bool" &&
+    !loopCondition.value.value &&
+    accuVar !== accumulatorName
+  );
 }
 
 function writtenSize(expr: Expr): Range | undefined {

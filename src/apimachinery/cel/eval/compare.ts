@@ -4,7 +4,8 @@ import type { CelError, Value } from "./values.ts";
 
 export function isEqual(left: Value, right: Value): boolean {
   if (left === right) return true;
-  if (typeof left !== "object" || left === null || typeof right !== "object" || right === null) return isNumeric(left) && isNumeric(right) && compareNumbers(left, right) === 0;
+  if (typeof left !== "object" || left === null || typeof right !== "object" || right === null)
+    return isNumeric(left) && isNumeric(right) && compareNumbers(left, right) === 0;
   if (isNumeric(left)) return isNumeric(right) && compareNumbers(left, right) === 0;
   if (left instanceof ListValue) return right instanceof ListValue && left.equals(right, isEqual);
   if (left instanceof MapValue) return right instanceof MapValue && isEqualMap(left, right);

@@ -43,8 +43,9 @@ export function toDouble(value: Value): Value {
   if (typeof value !== "string") return noSuchOverload;
   const special = /^([+-]?)(inf|infinity|nan)$/i.exec(value);
   if (special !== null) return new Double(special[2]!.toLowerCase() === "nan" ? Number.NaN : special[1] === "-" ? -Infinity : Infinity);
-  const isNumber = /^[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(value) && !value.includes("_");
-  const parsed = Number(value);
+  const digits = value.replace(/(?<=\d)_(?=\d)/g, "");
+  const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(digits);
+  const parsed = Number(digits);
   return isNumber && Number.isFinite(parsed) ? new Double(parsed) : conversionError("string", "double");
 }
 

@@ -10,7 +10,8 @@ export function dispatcher(name: string, overloads: readonly Overload[], argType
   const first = overloads[0]!;
   const isOne = overloads.every((overload) => overload.implementation === first.implementation);
   if (isOne && first.isNonStrict === true) return (args) => first.implementation(...args);
-  if (isOne && (first.isUnguarded === true || first.args.every((type, index) => isCertain(type, argTypes[index]!)))) return strict((args) => first.implementation(...args));
+  if (isOne && (first.isUnguarded === true || first.args.every((type, index) => isCertain(type, argTypes[index]!))))
+    return strict((args) => first.implementation(...args));
   return strict((args) => {
     const fitting = overloads.find((overload) => fits(overload, args));
     return fitting === undefined ? new CelError(`no such overload: ${name}(${args.map(typeNameOf).join(", ")})`) : fitting.implementation(...args);

@@ -1,7 +1,16 @@
 /** Durations as Go writes them: `1h30m`, `-1.5s`. */
 import { Duration } from "./values.ts";
 
-const units: Readonly<Record<string, bigint>> = { ns: 1n, us: 1000n, "µs": 1000n, "μs": 1000n, ms: 1_000_000n, s: 1_000_000_000n, m: 60_000_000_000n, h: 3_600_000_000_000n };
+const units: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1000n,
+  µs: 1000n,
+  μs: 1000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
 const part = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y;
 export const secondNanos = 1_000_000_000n;
 const maxNanos = 2n ** 63n - 1n;
@@ -28,8 +37,20 @@ export function parseDuration(text: string): Duration | undefined {
 }
 
 const wordyUnits: Readonly<Record<string, bigint>> = {
-  nano: 1n, micro: 1000n, milli: 1_000_000n, sec: secondNanos, second: secondNanos, min: 60n * secondNanos, minute: 60n * secondNanos, hr: 3600n * secondNanos, hour: 3600n * secondNanos,
-  d: 86_400n * secondNanos, day: 86_400n * secondNanos, w: 604_800n * secondNanos, wk: 604_800n * secondNanos, week: 604_800n * secondNanos,
+  nano: 1n,
+  micro: 1000n,
+  milli: 1_000_000n,
+  sec: secondNanos,
+  second: secondNanos,
+  min: 60n * secondNanos,
+  minute: 60n * secondNanos,
+  hr: 3600n * secondNanos,
+  hour: 3600n * secondNanos,
+  d: 86_400n * secondNanos,
+  day: 86_400n * secondNanos,
+  w: 604_800n * secondNanos,
+  wk: 604_800n * secondNanos,
+  week: 604_800n * secondNanos,
 };
 
 /** The duration format of schemas takes `3 days` besides. */
@@ -41,9 +62,8 @@ export function parseWordyDuration(text: string): Duration | undefined {
   return total === undefined || total > maxNanos ? undefined : new Duration(total);
 }
 
-/** As `string()` gives it: seconds, with as many decimals as needed. */
+/** As `string()` gives it: seconds as a double with as many decimals as tell it apart. */
 export function formatDuration({ nanos }: Duration): string {
-  const magnitude = nanos < 0n ? -nanos : nanos;
-  const fraction = (magnitude % secondNanos).toString().padStart(9, "0").replace(/0+$/, "");
-  return `${nanos < 0n ? "-" : ""}${magnitude / secondNanos}${fraction === "" ? "" : `.${fraction}`}s`;
+  const seconds = Number(nanos / secondNanos) + Number(nanos % secondNanos) / 1e9;
+  return `${Math.abs(seconds) < 1e-6 && seconds !== 0 ? seconds.toFixed(9).replace(/0+$/, "") : seconds}s`;
 }

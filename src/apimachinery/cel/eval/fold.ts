@@ -68,8 +68,17 @@ function freshAccumulator(initial: Value | undefined): (() => Value) | undefined
 }
 
 const goNames: Readonly<Record<string, string>> = {
-  int: "types.Int", uint: "types.Uint", double: "types.Double", bool: "types.Bool", string: "types.String", bytes: "types.Bytes", null_type: "types.Null",
-  "google.protobuf.Timestamp": "types.Timestamp", "google.protobuf.Duration": "types.Duration", type: "*types.Type", optional_type: "*types.Optional",
+  int: "types.Int",
+  uint: "types.Uint",
+  double: "types.Double",
+  bool: "types.Bool",
+  string: "types.String",
+  bytes: "types.Bytes",
+  null_type: "types.Null",
+  "google.protobuf.Timestamp": "types.Timestamp",
+  "google.protobuf.Duration": "types.Duration",
+  type: "*types.Type",
+  optional_type: "*types.Optional",
 };
 
 function notIterable(value: Value): CelError {

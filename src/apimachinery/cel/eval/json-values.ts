@@ -129,7 +129,8 @@ export class JsonObject extends ObjectValue {
     const declared = this.type.field(name);
     if (declared === undefined) return new CelError(`no such field '${name}'`);
     const key = declared.jsonName ?? name;
-    if (!Object.hasOwn(this.members, key)) return undefined;
+    // A null is no value: has() says false.
+    if (!Object.hasOwn(this.members, key) || this.members[key] === null) return undefined;
     return fromJson(this.members[key], declared.type);
   }
 
@@ -154,7 +155,11 @@ function fromText(text: string, type: CelType): Value {
 function fromNumber(number: number, type: CelType): Value {
   if (type.kind === "double") return new Double(number);
   if (type.kind === "uint") return new Uint(BigInt(number));
-  return Number.isSafeInteger(number) ? number : Number.isInteger(number) && type.kind === "int" ? (intOf(BigInt(number)) ?? new Double(number)) : new Double(number);
+  return Number.isSafeInteger(number)
+    ? number
+    : Number.isInteger(number) && type.kind === "int"
+      ? (intOf(BigInt(number)) ?? new Double(number))
+      : new Double(number);
 }
 
 /** Numbers whose digits were kept: integers beyond 2^53, and `1.0`. */

@@ -205,7 +205,8 @@ export class Planner {
   /** `optional.or(other)`, `optional.orValue(other)`: free, and the other side is evaluated only when it is needed. */
   #alternative(expr: CallExpr): Plan | undefined {
     const reference = this.checked.references.get(expr);
-    if (reference?.to !== "function" || !reference.overloads.every(({ id }) => id === "optional_or_optional" || id === "optional_orValue_value")) return undefined;
+    if (reference?.to !== "function" || !reference.overloads.every(({ id }) => id === "optional_or_optional" || id === "optional_orValue_value"))
+      return undefined;
     const [target, other] = [this.plan(expr.target!).run, this.plan(expr.args[0]!).run];
     const isValue = expr.functionName === "orValue";
     return value((frame) => {
@@ -229,7 +230,14 @@ export class Planner {
       const membership = constantMembership(args[0]!, args[1]!.constant);
       if (membership !== undefined) return membership;
     }
-    return value(this.#cost.charged(name, only, args.map((arg) => arg.run), dispatcher(name, overloads, this.#argTypes(expr, reference.isNamespaced))));
+    return value(
+      this.#cost.charged(
+        name,
+        only,
+        args.map((arg) => arg.run),
+        dispatcher(name, overloads, this.#argTypes(expr, reference.isNamespaced)),
+      ),
+    );
   }
 
   #argTypes(expr: CallExpr, isNamespaced: boolean): CelType[] {
@@ -239,7 +247,8 @@ export class Planner {
 
   #list(expr: ListExpr): Plan {
     const elements = expr.elements.map((element) => this.plan(element));
-    if (elements.every((element) => element.constant !== undefined) && expr.optionals.size === 0) return constant(new ArrayList(elements.map((element) => element.constant!)));
+    if (elements.every((element) => element.constant !== undefined) && expr.optionals.size === 0)
+      return constant(new ArrayList(elements.map((element) => element.constant!)));
     const steps = elements.map((element) => element.run);
     return value((frame) => {
       const items = listItems(steps, expr.optionals, frame);
@@ -331,7 +340,10 @@ function constantMembership(item: Plan, list: ListValue): Plan | undefined {
     if (typeof each === "object" && !(each instanceof Double) && !(each instanceof Uint)) return undefined;
     hashes.add(hashOf(each));
   }
-  const has = (wanted: Value): Value => (isCelError(wanted) ? wanted : (isInt(wanted) || typeof wanted !== "object" || wanted instanceof Double || wanted instanceof Uint) && hashes.has(hashOf(wanted)));
+  const has = (wanted: Value): Value =>
+    isCelError(wanted)
+      ? wanted
+      : (isInt(wanted) || typeof wanted !== "object" || wanted instanceof Double || wanted instanceof Uint) && hashes.has(hashOf(wanted));
   if (item.constant !== undefined) return value(() => has(item.constant!));
   return value((frame) => has(item.run(frame)));
 }

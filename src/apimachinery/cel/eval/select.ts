@@ -40,7 +40,8 @@ function find(operand: Value, key: Value): Value | undefined {
   if (operand instanceof ObjectValue) return typeof key === "string" ? operand.field(key) : undefined;
   if (!(operand instanceof ListValue)) return undefined;
   const index = indexOf(key);
-  if (index === undefined) return new CelError(key instanceof Double ? `unsupported index value ${key.value} in list` : `unsupported index type '${indexTypeName(key)}' in list`);
+  if (index === undefined)
+    return new CelError(key instanceof Double ? `unsupported index value ${key.value} in list` : `unsupported index type '${indexTypeName(key)}' in list`);
   return index >= 0 && index < operand.size ? operand.at(index) : undefined;
 }
 

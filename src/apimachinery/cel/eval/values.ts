@@ -4,7 +4,23 @@
  */
 import type { CelType } from "../check/types.ts";
 
-export type Value = null | boolean | Int | Uint | Double | string | Uint8Array | ListValue | MapValue | Timestamp | Duration | TypeValue | Optional | ObjectValue | OpaqueValue | CelError;
+export type Value =
+  | null
+  | boolean
+  | Int
+  | Uint
+  | Double
+  | string
+  | Uint8Array
+  | ListValue
+  | MapValue
+  | Timestamp
+  | Duration
+  | TypeValue
+  | Optional
+  | ObjectValue
+  | OpaqueValue
+  | CelError;
 
 /** Always a number within ±2^53, and never beyond 64 bits. */
 export type Int = number | bigint;
@@ -23,13 +39,15 @@ export class Double {
   }
 }
 
-/** Seconds since 1970 and nanoseconds in [0, 10^9). */
+/** Seconds since 1970 and nanoseconds in [0, 10^9). It is shown with the offset that it was written with. */
 export class Timestamp {
   readonly seconds: number;
   readonly nanos: number;
-  constructor(seconds: number, nanos: number) {
+  readonly offsetSeconds: number;
+  constructor(seconds: number, nanos: number, offsetSeconds = 0) {
     this.seconds = seconds;
     this.nanos = nanos;
+    this.offsetSeconds = offsetSeconds;
   }
 }
 

@@ -120,10 +120,13 @@ class DecisionValue extends AuthorizationValue {
 }
 
 function narrowing(name: string, field: keyof CelResourceAttributes, id = `resourcecheck_${name}`) {
-  return declare(name, memberOverload(id, [resourceCheckType, stringType], resourceCheckType, (check, value) => {
-    const { by, resource } = check as ResourceCheckValue;
-    return new ResourceCheckValue(by, { ...resource, [field]: value as string });
-  }));
+  return declare(
+    name,
+    memberOverload(id, [resourceCheckType, stringType], resourceCheckType, (check, value) => {
+      const { by, resource } = check as ResourceCheckValue;
+      return new ResourceCheckValue(by, { ...resource, [field]: value as string });
+    }),
+  );
 }
 
 function reading(name: string, result: CelType, read: (decision: CelDecision) => Value) {
@@ -135,14 +138,38 @@ export const authorizationLibrary: Library = {
   name: "authorization",
   types: new Map([authorizerType, pathCheckType, groupCheckType, resourceCheckType, decisionType].map((type) => [type.name, type])),
   functions: [
-    declare("path", memberOverload("authorizer_path", [authorizerType, stringType], pathCheckType, (by, path) => (isBlank(path) ? new CelError("path must not be empty") : new PathCheckValue(by as AuthorizerValue, path as string)))),
-    declare("group", memberOverload("authorizer_group", [authorizerType, stringType], groupCheckType, (by, group) => new GroupCheckValue(by as AuthorizerValue, group as string))),
+    declare(
+      "path",
+      memberOverload("authorizer_path", [authorizerType, stringType], pathCheckType, (by, path) =>
+        isBlank(path) ? new CelError("path must not be empty") : new PathCheckValue(by as AuthorizerValue, path as string),
+      ),
+    ),
+    declare(
+      "group",
+      memberOverload(
+        "authorizer_group",
+        [authorizerType, stringType],
+        groupCheckType,
+        (by, group) => new GroupCheckValue(by as AuthorizerValue, group as string),
+      ),
+    ),
     declare("serviceAccount", memberOverload("authorizer_serviceaccount", [authorizerType, stringType, stringType], authorizerType, forServiceAccount)),
-    declare("resource", memberOverload("groupcheck_resource", [groupCheckType, stringType], resourceCheckType, (check, resource) => {
-      if (isBlank(resource)) return new CelError("resource must not be empty");
-      const { by, group } = check as GroupCheckValue;
-      return new ResourceCheckValue(by, { group, resource: resource as string, subresource: "", namespace: "", name: "", fieldSelector: "", labelSelector: "" });
-    })),
+    declare(
+      "resource",
+      memberOverload("groupcheck_resource", [groupCheckType, stringType], resourceCheckType, (check, resource) => {
+        if (isBlank(resource)) return new CelError("resource must not be empty");
+        const { by, group } = check as GroupCheckValue;
+        return new ResourceCheckValue(by, {
+          group,
+          resource: resource as string,
+          subresource: "",
+          namespace: "",
+          name: "",
+          fieldSelector: "",
+          labelSelector: "",
+        });
+      }),
+    ),
     narrowing("subresource", "subresource"),
     narrowing("namespace", "namespace"),
     narrowing("name", "name"),
@@ -150,8 +177,12 @@ export const authorizationLibrary: Library = {
     narrowing("labelSelector", "labelSelector", "authorizer_labelselector"),
     declare(
       "check",
-      memberOverload("pathcheck_check", [pathCheckType, stringType], decisionType, (check, verb) => (check as PathCheckValue).by.check(verb as string, { path: (check as PathCheckValue).path })),
-      memberOverload("resourcecheck_check", [resourceCheckType, stringType], decisionType, (check, verb) => (check as ResourceCheckValue).by.check(verb as string, { resource: (check as ResourceCheckValue).resource })),
+      memberOverload("pathcheck_check", [pathCheckType, stringType], decisionType, (check, verb) =>
+        (check as PathCheckValue).by.check(verb as string, { path: (check as PathCheckValue).path }),
+      ),
+      memberOverload("resourcecheck_check", [resourceCheckType, stringType], decisionType, (check, verb) =>
+        (check as ResourceCheckValue).by.check(verb as string, { resource: (check as ResourceCheckValue).resource }),
+      ),
     ),
     reading("errored", boolType, (decision) => decision.error !== undefined),
     reading("error", stringType, (decision) => decision.error ?? ""),

@@ -17,7 +17,7 @@ import { comparableTypes } from "./lists.ts";
 
 const item = parameter("T");
 const list = listType(item);
-const maxRange = 10_000_000;
+const maxRange = 1_000_000;
 
 const actualOfResult: OverloadCost["actual"] = (_args, result) => sizeOf(result) + 11;
 const flattenCost: OverloadCost = {
@@ -26,28 +26,53 @@ const flattenCost: OverloadCost = {
 };
 
 const functions: FunctionDeclaration[] = [
-  declare("slice", memberOverload("list_slice", [list, intType, intType], list, (items, start, end) => slice(items as ListValue, Number(start), Number(end)), {
-    cost: { actual: actualOfResult, estimate: ({ sizeOf: size, target, args }) => allocating(1, sliceSize(constantOf(args[0]!, 0), constantOf(args[1]!, size(target!).max))) },
-  })),
+  declare(
+    "slice",
+    memberOverload("list_slice", [list, intType, intType], list, (items, start, end) => slice(items as ListValue, Number(start), Number(end)), {
+      cost: {
+        actual: actualOfResult,
+        estimate: ({ sizeOf: size, target, args }) => allocating(1, sliceSize(constantOf(args[0]!, 0), constantOf(args[1]!, size(target!).max))),
+      },
+    }),
+  ),
   declare(
     "flatten",
     memberOverload("list_flatten", [listType(list)], list, (items) => flatten(items as ListValue, 1), { isUnguarded: true, cost: flattenCost }),
-    memberOverload("list_flatten_int", [listType(dynType), intType], listType(dynType), (items, depth) => flatten(items as ListValue, Number(depth)), { isUnguarded: true, cost: flattenCost }),
+    memberOverload("list_flatten_int", [listType(dynType), intType], listType(dynType), (items, depth) => flatten(items as ListValue, Number(depth)), {
+      isUnguarded: true,
+      cost: flattenCost,
+    }),
   ),
-  declare("sort", ...comparableTypes.map(([name, type]) => memberOverload(`list_${typeId(name)}_sort`, [listType(type)], listType(type), sortAny, { isUnguarded: true, cost: sortCost(type, false) }))),
+  declare(
+    "sort",
+    ...comparableTypes.map(([name, type]) =>
+      memberOverload(`list_${typeId(name)}_sort`, [listType(type)], listType(type), sortAny, { isUnguarded: true, cost: sortCost(type, false) }),
+    ),
+  ),
   declare(
     "@sortByAssociatedKeys",
-    ...comparableTypes.map(([name, type]) => memberOverload(`list_${typeId(name)}_sortByAssociatedKeys`, [list, listType(type)], list, sortByKeys, { isUnguarded: true, cost: sortCost(type, true) })),
+    ...comparableTypes.map(([name, type]) =>
+      memberOverload(`list_${typeId(name)}_sortByAssociatedKeys`, [list, listType(type)], list, sortByKeys, { isUnguarded: true, cost: sortCost(type, true) }),
+    ),
   ),
-  declare("lists.range", overload("lists_range", [intType], listType(intType), (count) => range(Number(count)), {
-    cost: { actual: actualOfResult, estimate: ({ args }) => allocating(1, fixedRange(constantOf(args[0]!, Infinity))) },
-  })),
-  declare("reverse", memberOverload("list_reverse", [list], list, (items) => new ArrayList([...(items as ListValue)].reverse()), {
-    cost: { actual: actualOfResult, estimate: ({ sizeOf: size, target }) => allocating(1, size(target!)) },
-  })),
-  declare("distinct", memberOverload("list_distinct", [list], list, (items) => distinct(items as ListValue), {
-    cost: { actual: ([items]) => selfComparison(items!), estimate: ({ sizeOf: size, target }) => costOfSquare(2, size(target!)) },
-  })),
+  declare(
+    "lists.range",
+    overload("lists_range", [intType], listType(intType), (count) => range(Number(count)), {
+      cost: { actual: actualOfResult, estimate: ({ args }) => allocating(1, fixedRange(constantOf(args[0]!, Infinity))) },
+    }),
+  ),
+  declare(
+    "reverse",
+    memberOverload("list_reverse", [list], list, (items) => new ArrayList([...(items as ListValue)].reverse()), {
+      cost: { actual: actualOfResult, estimate: ({ sizeOf: size, target }) => allocating(1, size(target!)) },
+    }),
+  ),
+  declare(
+    "distinct",
+    memberOverload("list_distinct", [list], list, (items) => distinct(items as ListValue), {
+      cost: { actual: ([items]) => selfComparison(items!), estimate: ({ sizeOf: size, target }) => costOfSquare(2, size(target!)) },
+    }),
+  ),
 ];
 
 /** `list.sortBy(x, key(x))`: sorts by the list of keys; the list is evaluated once. */
@@ -57,7 +82,8 @@ const sortBy: Macro = {
   argCount: 2,
   expand({ at, target, args }) {
     const kinds = ["list", "select", "ident", "comprehension", "call"];
-    if (!kinds.includes(target!.kind)) throw new MacroFault(target!.at, "sortBy can only be applied to a list, identifier, comprehension, call or select expression");
+    if (!kinds.includes(target!.kind))
+      throw new MacroFault(target!.at, "sortBy can only be applied to a list, identifier, comprehension, call or select expression");
     const nodes = new Nodes(at);
     const input = "@__sortBy_input__";
     return nodes.bind(input, target!, nodes.memberCall("@sortByAssociatedKeys", nodes.ident(input), mapFold(nodes, nodes.ident(input), args)));
@@ -123,7 +149,10 @@ function sortAny(items: Value): Value {
 
 function sortByKeys(items: Value, keys: Value): Value {
   if (!(items instanceof ListValue) || !(keys instanceof ListValue)) return new CelError("no such overload: sort");
-  if (items.size !== keys.size) return new CelError(`@sortByAssociatedKeys() expected a list of the same size as the associated keys list, but got ${items.size} and ${keys.size} elements respectively`);
+  if (items.size !== keys.size)
+    return new CelError(
+      `@sortByAssociatedKeys() expected a list of the same size as the associated keys list, but got ${items.size} and ${keys.size} elements respectively`,
+    );
   if (items.size === 0) return items;
   const all = [...keys];
   if (typeof compare(all[0]!, all[0]!) !== "number") return new CelError("list elements must be comparable");

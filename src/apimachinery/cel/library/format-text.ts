@@ -35,7 +35,12 @@ export function formatText(format: string, args: ListValue): Value {
 }
 
 /** The fault of a call whose format and arguments are written down; the place is an argument's or the call's. */
-export function checkFormat(format: string, args: readonly Expr[], checked: Checked, call: CallExpr): { readonly at: number; readonly message: string } | undefined {
+export function checkFormat(
+  format: string,
+  args: readonly Expr[],
+  checked: Checked,
+  call: CallExpr,
+): { readonly at: number; readonly message: string } | undefined {
   let used = 0;
   for (const piece of pieces(format)) {
     if (typeof piece === "string") continue;
@@ -48,6 +53,9 @@ export function checkFormat(format: string, args: readonly Expr[], checked: Chec
   return used < args.length ? { at: call.at, message: `too many arguments supplied to string.format (expected ${used}, got ${args.length})` } : undefined;
 }
 
+const maxInt = 2n ** 63n - 1n;
+/** More digits than this tell nothing. */
+const maxPrecision = 1000;
 const endOfFormat = new CelError("unexpected end of string");
 
 function* pieces(format: string): Generator<Piece | CelError> {
@@ -61,11 +69,18 @@ function* pieces(format: string): Generator<Piece | CelError> {
     }
     if (at + 1 >= format.length) return yield endOfFormat;
     const [, dot, digits] = /^(\.?)(\d*)/.exec(format.slice(at + 1)) as unknown as [string, string, string];
-    if (dot === "." && digits === "") return yield new CelError(`could not parse formatting clause: error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax`);
+    if (dot === "." && digits === "")
+      return yield new CelError(
+        `could not parse formatting clause: error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax`,
+      );
+    if (BigInt(digits === "" ? 0 : digits) > maxInt)
+      return yield new CelError(
+        `could not parse formatting clause: error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing "${digits}": value out of range`,
+      );
     end = at + 1 + (dot === "." ? 1 + digits.length : 0);
     const verb = String.fromCodePoint(format.codePointAt(end) ?? 0);
     if (!(verb in verbs)) return yield new CelError(`could not parse formatting clause: unrecognized formatting clause "${verb}"`);
-    yield { verb: verb as Verb, precision: dot === "." ? Number(digits) : undefined };
+    yield { verb: verb as Verb, precision: dot === "." ? Math.min(Number(digits), maxPrecision) : undefined };
     end += 1;
   }
   yield format.slice(end);
@@ -79,7 +94,19 @@ interface VerbRule {
 
 const integers = ["int", "uint"];
 const stringDemand = "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps";
-const everything = [...integers, "string", "bool", "bytes", "double", "map", "list", "type", "null_type", "google.protobuf.Duration", "google.protobuf.Timestamp"];
+const everything = [
+  ...integers,
+  "string",
+  "bool",
+  "bytes",
+  "double",
+  "map",
+  "list",
+  "type",
+  "null_type",
+  "google.protobuf.Duration",
+  "google.protobuf.Timestamp",
+];
 const hexDemand = "only integers, byte buffers, and strings can be formatted as hex";
 
 const verbs: Readonly<Record<Verb, VerbRule>> = {
@@ -87,7 +114,9 @@ const verbs: Readonly<Record<Verb, VerbRule>> = {
   d: rule("decimal clause can only be used on integers", integers, (value) => wholeOf(value).toString()),
   f: rule("fixed-point clause can only be used on doubles", ["double", "string"], showFixed),
   e: rule("scientific clause can only be used on doubles", ["double", "string"], showScientific),
-  b: rule("only integers and bools can be formatted as binary", [...integers, "bool"], (value) => (typeof value === "boolean" ? (value ? "1" : "0") : wholeOf(value).toString(2))),
+  b: rule("only integers and bools can be formatted as binary", [...integers, "bool"], (value) =>
+    typeof value === "boolean" ? (value ? "1" : "0") : wholeOf(value).toString(2),
+  ),
   x: rule(hexDemand, [...integers, "string", "bytes"], showHex),
   X: rule(hexDemand, [...integers, "string", "bytes"], (value) => showHex(value).toUpperCase()),
   o: rule("octal clause can only be used on integers", integers, (value) => wholeOf(value).toString(8)),
@@ -122,14 +151,20 @@ function wholeOf(value: Value): number | bigint {
 
 /** Inside lists and maps texts are quoted and doubles written to six digits. */
 function showAny(value: Value, isInside: boolean): string | CelError {
-  if (value instanceof ListValue) return showAll([...value].map((each) => showAny(each, true)), (parts) => `[${parts.join(", ")}]`);
+  if (value instanceof ListValue)
+    return showAll(
+      [...value].map((each) => showAny(each, true)),
+      (parts) => `[${parts.join(", ")}]`,
+    );
   if (value instanceof MapValue) return showMap(value);
   if (value === null) return "null";
   if (value instanceof TypeValue) return value.name;
   const text = toText(value);
   if (typeof text !== "string") {
     const isBytes = value instanceof Uint8Array;
-    return new CelError(isBytes ? `could not convert argument ${JSON.stringify((text as CelError).message)} to string` : `${stringDemand}, was given ${typeNameOf(value)}`);
+    return new CelError(
+      isBytes ? `could not convert argument ${JSON.stringify((text as CelError).message)} to string` : `${stringDemand}, was given ${typeNameOf(value)}`,
+    );
   }
   if (!isInside) return text;
   if (typeof value === "string") return quote(text);
@@ -143,7 +178,8 @@ function showAny(value: Value, isInside: boolean): string | CelError {
 function showMap(map: MapValue): string | CelError {
   const entries: [string, string][] = [];
   for (const key of map.keys()) {
-    if (!isInt(key) && !(key instanceof Uint) && typeof key !== "string" && typeof key !== "boolean") return new CelError(`no formatting function for map key of type ${typeNameOf(key)}`);
+    if (!isInt(key) && !(key instanceof Uint) && typeof key !== "string" && typeof key !== "boolean")
+      return new CelError(`no formatting function for map key of type ${typeNameOf(key)}`);
     const [shownKey, shownValue] = [showAny(key, true), showAny(map.get(key)!, true)];
     if (isCelError(shownKey)) return shownKey;
     if (isCelError(shownValue)) return shownValue;
@@ -202,7 +238,19 @@ function exactFraction(number: number): [bigint, number] {
   return exponent === 0 ? [fraction, -1074] : [fraction | (1n << 52n), exponent - 1075];
 }
 
-const superscripts: Readonly<Record<string, string>> = { "-": "⁻", "0": "⁰", "1": "¹", "2": "²", "3": "³", "4": "⁴", "5": "⁵", "6": "⁶", "7": "⁷", "8": "⁸", "9": "⁹" };
+const superscripts: Readonly<Record<string, string>> = {
+  "-": "⁻",
+  "0": "⁰",
+  "1": "¹",
+  "2": "²",
+  "3": "³",
+  "4": "⁴",
+  "5": "⁵",
+  "6": "⁶",
+  "7": "⁷",
+  "8": "⁸",
+  "9": "⁹",
+};
 
 function showScientific(value: Value, width = 6): string | CelError {
   const number = doubleOf(value, "scientific");

@@ -44,7 +44,12 @@ export class CidrValue extends OpaqueValue {
     return Math.ceil(this.prefix.length / 8);
   }
   override equals(other: OpaqueValue): boolean {
-    return other instanceof CidrValue && other.prefix.length === this.prefix.length && other.prefix.isV4 === this.prefix.isV4 && other.prefix.bits === this.prefix.bits;
+    return (
+      other instanceof CidrValue &&
+      other.prefix.length === this.prefix.length &&
+      other.prefix.isV4 === this.prefix.isV4 &&
+      other.prefix.bits === this.prefix.bits
+    );
   }
   masked(bits = this.prefix.bits): bigint {
     const hostBits = BigInt((this.prefix.isV4 ? 32 : 128) - this.prefix.length);
@@ -59,18 +64,33 @@ export class CidrValue extends OpaqueValue {
 }
 
 function predicate(name: string, id: string, holds: (address: IpBits) => boolean) {
-  return declare(name, memberOverload(id, [ipType], boolType, (ip) => holds((ip as IpValue).address)));
+  return declare(
+    name,
+    memberOverload(id, [ipType], boolType, (ip) => holds((ip as IpValue).address)),
+  );
 }
 
 export const ipLibrary: Library = {
   name: "ip",
   types: new Map([[ipType.name, ipType]]),
   functions: [
-    declare("ip", overload("string_to_ip", [stringType], ipType, (text) => toIp(text as string))),
-    declare("isIP", overload("is_ip", [stringType], boolType, (text) => toIp(text as string) instanceof IpValue)),
+    declare(
+      "ip",
+      overload("string_to_ip", [stringType], ipType, (text) => toIp(text as string)),
+    ),
+    declare(
+      "isIP",
+      overload("is_ip", [stringType], boolType, (text) => toIp(text as string) instanceof IpValue),
+    ),
     declare("ip.isCanonical", overload("ip_is_canonical", [stringType], boolType, isCanonical)),
-    declare("string", overload("ip_to_string", [ipType], stringType, (ip) => (ip as IpValue).toString())),
-    declare("family", memberOverload("ip_family", [ipType], intType, (ip) => ((ip as IpValue).address.isV4 ? 4 : 6))),
+    declare(
+      "string",
+      overload("ip_to_string", [ipType], stringType, (ip) => (ip as IpValue).toString()),
+    ),
+    declare(
+      "family",
+      memberOverload("ip_family", [ipType], intType, (ip) => ((ip as IpValue).address.isV4 ? 4 : 6)),
+    ),
     predicate("isUnspecified", "ip_is_unspecified", ({ bits }) => bits === 0n),
     predicate("isLoopback", "ip_is_loopback", ({ isV4, bits }) => (isV4 ? bits >> 24n === 127n : bits === 1n)),
     predicate("isLinkLocalMulticast", "ip_is_link_local_multicast", isLinkLocalMulticast),
@@ -83,12 +103,30 @@ export const cidrLibrary: Library = {
   name: "cidr",
   types: new Map([[cidrType.name, cidrType]]),
   functions: [
-    declare("cidr", overload("string_to_cidr", [stringType], cidrType, (text) => toCidr(text as string))),
-    declare("isCIDR", overload("is_cidr", [stringType], boolType, (text) => toCidr(text as string) instanceof CidrValue)),
-    declare("string", overload("cidr_to_string", [cidrType], stringType, (cidr) => (cidr as CidrValue).toString())),
-    declare("ip", memberOverload("cidr_ip", [cidrType], ipType, (cidr) => new IpValue((cidr as CidrValue).prefix))),
-    declare("prefixLength", memberOverload("cidr_prefix_length", [cidrType], intType, (cidr) => (cidr as CidrValue).prefix.length)),
-    declare("masked", memberOverload("cidr_masked", [cidrType], cidrType, (cidr) => new CidrValue({ ...(cidr as CidrValue).prefix, bits: (cidr as CidrValue).masked() }))),
+    declare(
+      "cidr",
+      overload("string_to_cidr", [stringType], cidrType, (text) => toCidr(text as string)),
+    ),
+    declare(
+      "isCIDR",
+      overload("is_cidr", [stringType], boolType, (text) => toCidr(text as string) instanceof CidrValue),
+    ),
+    declare(
+      "string",
+      overload("cidr_to_string", [cidrType], stringType, (cidr) => (cidr as CidrValue).toString()),
+    ),
+    declare(
+      "ip",
+      memberOverload("cidr_ip", [cidrType], ipType, (cidr) => new IpValue((cidr as CidrValue).prefix)),
+    ),
+    declare(
+      "prefixLength",
+      memberOverload("cidr_prefix_length", [cidrType], intType, (cidr) => (cidr as CidrValue).prefix.length),
+    ),
+    declare(
+      "masked",
+      memberOverload("cidr_masked", [cidrType], cidrType, (cidr) => new CidrValue({ ...(cidr as CidrValue).prefix, bits: (cidr as CidrValue).masked() })),
+    ),
     declare(
       "containsIP",
       memberOverload("cidr_contains_ip_string", [cidrType, stringType], boolType, (cidr, text) => containsIp(cidr as CidrValue, toIp(text as string))),
@@ -136,7 +174,7 @@ function containsCidr(cidr: CidrValue, other: Value): Value {
 }
 
 function isLinkLocalMulticast({ isV4, bits }: IpBits): boolean {
-  return isV4 ? bits >> 8n === 0xe00000n : (bits >> 112n & 0xff0fn) === 0xff02n;
+  return isV4 ? bits >> 8n === 0xe00000n : ((bits >> 112n) & 0xff0fn) === 0xff02n;
 }
 
 function isLinkLocalUnicast({ isV4, bits }: IpBits): boolean {

@@ -10,26 +10,47 @@ import { CelError, Double, Duration, isCelError, noSuchOverload, Uint } from "..
 import type { ListValue, Value } from "../eval/values.ts";
 
 export const comparableTypes: ReadonlyArray<readonly [name: string, type: CelType]> = [
-  ["int", intType], ["uint", uintType], ["double", doubleType], ["bool", boolType], ["duration", durationType], ["timestamp", timestampType], ["string", stringType], ["bytes", bytesType],
+  ["int", intType],
+  ["uint", uintType],
+  ["double", doubleType],
+  ["bool", boolType],
+  ["duration", durationType],
+  ["timestamp", timestampType],
+  ["string", stringType],
+  ["bytes", bytesType],
 ];
 const summable: ReadonlyArray<readonly [name: string, type: CelType, zero: Value]> = [
-  ["int", intType, 0], ["uint", uintType, new Uint(0n)], ["double", doubleType, new Double(0)], ["duration", durationType, new Duration(0n)],
+  ["int", intType, 0],
+  ["uint", uintType, new Uint(0n)],
+  ["double", doubleType, new Double(0)],
+  ["duration", durationType, new Duration(0n)],
 ];
 const item = parameter("A");
 
 const functions: FunctionDeclaration[] = [
   declare("isSorted", ...comparableTypes.map(([name, type]) => memberOverload(`list_${name}_is_sorted_bool`, [listType(type)], boolType, isSorted))),
-  declare("sum", ...summable.map(([name, type, zero]) => memberOverload(`list_${name}_sum_${name}`, [listType(type)], type, (list) => sum(list as ListValue, zero)))),
+  declare(
+    "sum",
+    ...summable.map(([name, type, zero]) => memberOverload(`list_${name}_sum_${name}`, [listType(type)], type, (list) => sum(list as ListValue, zero))),
+  ),
   declare("max", ...extremes("max", (order) => order > 0)),
   declare("min", ...extremes("min", (order) => order < 0)),
-  declare("indexOf", memberOverload("list_a_index_of_int", [listType(item), item], intType, (list, wanted) => indexOf(list as ListValue, wanted))),
-  declare("lastIndexOf", memberOverload("list_a_last_index_of_int", [listType(item), item], intType, (list, wanted) => lastIndexOf(list as ListValue, wanted))),
+  declare(
+    "indexOf",
+    memberOverload("list_a_index_of_int", [listType(item), item], intType, (list, wanted) => indexOf(list as ListValue, wanted)),
+  ),
+  declare(
+    "lastIndexOf",
+    memberOverload("list_a_last_index_of_int", [listType(item), item], intType, (list, wanted) => lastIndexOf(list as ListValue, wanted)),
+  ),
 ];
 
 export const listsLibrary: Library = { name: "lists", functions };
 
 function extremes(name: string, isBetter: (order: number) => boolean): Overload[] {
-  return comparableTypes.map(([typeName, type]) => memberOverload(`list_${typeName}_${name}_${typeName}`, [listType(type)], type, (list) => extreme(list as ListValue, name, isBetter)));
+  return comparableTypes.map(([typeName, type]) =>
+    memberOverload(`list_${typeName}_${name}_${typeName}`, [listType(type)], type, (list) => extreme(list as ListValue, name, isBetter)),
+  );
 }
 
 function isSorted(list: Value): Value {

@@ -51,12 +51,23 @@ export const formatLibrary: Library = {
   name: "format",
   types: new Map([[formatType.name, formatType]]),
   functions: [
-    ...[...values].map(([name, value]) => declare(`format.${name}`, overload(`format.${name}`, [], formatType, () => value))),
-    declare("format.named", overload("format-named", [stringType], optionalType(formatType), (name) => new Optional(values.get(name as string)))),
-    declare("validate", memberOverload("format-validate", [formatType, stringType], optionalType(listType(stringType)), (format, text) => {
-      const faults = (format as FormatValue).format.validate(text as string);
-      return faults.length === 0 ? Optional.none : new Optional(new ArrayList(faults));
-    })),
+    ...[...values].map(([name, value]) =>
+      declare(
+        `format.${name}`,
+        overload(`format.${name}`, [], formatType, () => value),
+      ),
+    ),
+    declare(
+      "format.named",
+      overload("format-named", [stringType], optionalType(formatType), (name) => new Optional(values.get(name as string))),
+    ),
+    declare(
+      "validate",
+      memberOverload("format-validate", [formatType, stringType], optionalType(listType(stringType)), (format, text) => {
+        const faults = (format as FormatValue).format.validate(text as string);
+        return faults.length === 0 ? Optional.none : new Optional(new ArrayList(faults));
+      }),
+    ),
   ],
 };
 

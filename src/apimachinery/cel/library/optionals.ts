@@ -17,14 +17,35 @@ const map = mapType(key, item);
 const unguarded = { isUnguarded: true };
 
 const functions: FunctionDeclaration[] = [
-  declare("optional.of", overload("optional_of", [item], optional, (value) => new Optional(value))),
-  declare("optional.ofNonZeroValue", overload("optional_ofNonZeroValue", [item], optional, (value) => (isZero(value) ? Optional.none : new Optional(value)))),
-  declare("optional.none", overload("optional_none", [], optional, () => Optional.none)),
-  declare("value", memberOverload("optional_value", [optional], item, (value) => (value as Optional).value ?? new CelError("optional.none() dereference"))),
-  declare("hasValue", memberOverload("optional_hasValue", [optional], boolType, (value) => (value as Optional).value !== undefined)),
+  declare(
+    "optional.of",
+    overload("optional_of", [item], optional, (value) => new Optional(value)),
+  ),
+  declare(
+    "optional.ofNonZeroValue",
+    overload("optional_ofNonZeroValue", [item], optional, (value) => (isZero(value) ? Optional.none : new Optional(value))),
+  ),
+  declare(
+    "optional.none",
+    overload("optional_none", [], optional, () => Optional.none),
+  ),
+  declare(
+    "value",
+    memberOverload("optional_value", [optional], item, (value) => (value as Optional).value ?? new CelError("optional.none() dereference")),
+  ),
+  declare(
+    "hasValue",
+    memberOverload("optional_hasValue", [optional], boolType, (value) => (value as Optional).value !== undefined),
+  ),
   // Evaluated by the planner: the other side is needed only sometimes.
-  declare("or", memberOverload("optional_or_optional", [optional, optional], optional, () => noSuchOverload)),
-  declare("orValue", memberOverload("optional_orValue_value", [optional, item], item, () => noSuchOverload)),
+  declare(
+    "or",
+    memberOverload("optional_or_optional", [optional, optional], optional, () => noSuchOverload),
+  ),
+  declare(
+    "orValue",
+    memberOverload("optional_orValue_value", [optional, item], item, () => noSuchOverload),
+  ),
   declare(
     "_[?_]",
     overload("list_optindex_optional_int", [list, intType], optional, selectOptional, unguarded),
@@ -37,8 +58,14 @@ const functions: FunctionDeclaration[] = [
     overload("optional_list_index_int", [optionalType(list), intType], optional, select, unguarded),
     overload("optional_map_index_value", [optionalType(map), key], optional, select, unguarded),
   ),
-  declare("first", memberOverload("list_first", [list], optional, (items) => endOf(items as ListValue, 0))),
-  declare("last", memberOverload("list_last", [list], optional, (items) => endOf(items as ListValue, (items as ListValue).size - 1))),
+  declare(
+    "first",
+    memberOverload("list_first", [list], optional, (items) => endOf(items as ListValue, 0)),
+  ),
+  declare(
+    "last",
+    memberOverload("list_last", [list], optional, (items) => endOf(items as ListValue, (items as ListValue).size - 1)),
+  ),
   declare("optional.unwrap", overload("optional_unwrap", [listType(optional)], list, unwrapAll)),
   declare("unwrapOpt", memberOverload("optional_unwrapOpt", [listType(optional)], list, unwrapAll)),
 ];
@@ -78,7 +105,12 @@ function optionalMacro(name: "optMap" | "optFlatMap"): Macro {
       if (variable!.kind !== "ident") throw new MacroFault(variable!.at, `${name}() variable name must be a simple identifier`);
       const nodes = new Nodes(at);
       const mapped = nodes.bind(variable!.name, nodes.memberCall("value", target!), result!);
-      return nodes.call("_?_:_", nodes.memberCall("hasValue", target!), name === "optMap" ? nodes.call("optional.of", mapped) : mapped, nodes.call("optional.none"));
+      return nodes.call(
+        "_?_:_",
+        nodes.memberCall("hasValue", target!),
+        name === "optMap" ? nodes.call("optional.of", mapped) : mapped,
+        nodes.call("optional.none"),
+      );
     },
   };
 }

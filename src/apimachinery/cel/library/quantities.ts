@@ -30,23 +30,57 @@ export const quantityLibrary: Library = {
   types: new Map([[quantityType.name, quantityType]]),
   functions: [
     declare("quantity", overload("string_to_quantity", [stringType], quantityType, toQuantity)),
-    declare("isQuantity", overload("is_quantity_string", [stringType], boolType, (text) => !(toQuantity(text) instanceof CelError))),
-    declare("sign", overload("quantity_sign", [quantityType], intType, (value) => sign(of(value).unscaled))),
-    declare("isGreaterThan", memberOverload("quantity_is_greater_than", pair, boolType, (left, right) => compareQuantities(of(left), of(right)) > 0)),
-    declare("isLessThan", memberOverload("quantity_is_less_than", pair, boolType, (left, right) => compareQuantities(of(left), of(right)) < 0)),
-    declare("compareTo", memberOverload("quantity_compare_to", pair, intType, (left, right) => compareQuantities(of(left), of(right)))),
-    declare("asApproximateFloat", memberOverload("quantity_get_float", [quantityType], doubleType, (value) => new Double(approximate(of(value))))),
-    declare("asInteger", memberOverload("quantity_get_int", [quantityType], intType, (value) => wholeOf(of(value)) ?? new CelError("cannot convert value to integer"))),
-    declare("isInteger", memberOverload("quantity_is_integer", [quantityType], boolType, (value) => wholeOf(of(value)) !== undefined)),
+    declare(
+      "isQuantity",
+      overload("is_quantity_string", [stringType], boolType, (text) => !(toQuantity(text) instanceof CelError)),
+    ),
+    declare(
+      "sign",
+      overload("quantity_sign", [quantityType], intType, (value) => sign(of(value).unscaled)),
+    ),
+    declare(
+      "isGreaterThan",
+      memberOverload("quantity_is_greater_than", pair, boolType, (left, right) => compareQuantities(of(left), of(right)) > 0),
+    ),
+    declare(
+      "isLessThan",
+      memberOverload("quantity_is_less_than", pair, boolType, (left, right) => compareQuantities(of(left), of(right)) < 0),
+    ),
+    declare(
+      "compareTo",
+      memberOverload("quantity_compare_to", pair, intType, (left, right) => compareQuantities(of(left), of(right))),
+    ),
+    declare(
+      "asApproximateFloat",
+      memberOverload("quantity_get_float", [quantityType], doubleType, (value) => new Double(approximate(of(value)))),
+    ),
+    declare(
+      "asInteger",
+      memberOverload("quantity_get_int", [quantityType], intType, (value) => wholeOf(of(value)) ?? new CelError("cannot convert value to integer")),
+    ),
+    declare(
+      "isInteger",
+      memberOverload("quantity_is_integer", [quantityType], boolType, (value) => wholeOf(of(value)) !== undefined),
+    ),
     declare(
       "add",
       memberOverload("quantity_add", pair, quantityType, (left, right) => new QuantityValue(addQuantities(of(left), of(right)))),
-      memberOverload("quantity_add_int", [quantityType, intType], quantityType, (left, right) => new QuantityValue(addQuantities(of(left), quantityOf(right as Int, "decimalSI")))),
+      memberOverload(
+        "quantity_add_int",
+        [quantityType, intType],
+        quantityType,
+        (left, right) => new QuantityValue(addQuantities(of(left), quantityOf(right as Int, "decimalSI"))),
+      ),
     ),
     declare(
       "sub",
       memberOverload("quantity_sub", pair, quantityType, (left, right) => new QuantityValue(subtractQuantities(of(left), of(right)))),
-      memberOverload("quantity_sub_int", [quantityType, intType], quantityType, (left, right) => new QuantityValue(subtractQuantities(of(left), quantityOf(right as Int, "decimalSI")))),
+      memberOverload(
+        "quantity_sub_int",
+        [quantityType, intType],
+        quantityType,
+        (left, right) => new QuantityValue(subtractQuantities(of(left), quantityOf(right as Int, "decimalSI"))),
+      ),
     ),
   ],
 };

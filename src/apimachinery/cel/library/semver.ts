@@ -37,17 +37,30 @@ export const semverLibrary: Library = {
   functions: [
     declare("semver", ...withNormalization("string_to_semver", semverType, (text) => toSemver(text))),
     declare("isSemver", ...withNormalization("is_semver_string", boolType, (text) => toSemver(text) instanceof SemverValue)),
-    declare("isGreaterThan", memberOverload("semver_is_greater_than", pair, boolType, (left, right) => order(left, right) > 0)),
-    declare("isLessThan", memberOverload("semver_is_less_than", pair, boolType, (left, right) => order(left, right) < 0)),
+    declare(
+      "isGreaterThan",
+      memberOverload("semver_is_greater_than", pair, boolType, (left, right) => order(left, right) > 0),
+    ),
+    declare(
+      "isLessThan",
+      memberOverload("semver_is_less_than", pair, boolType, (left, right) => order(left, right) < 0),
+    ),
     declare("compareTo", memberOverload("semver_compare_to", pair, intType, order)),
-    ...["major", "minor", "patch"].map((name, index) => declare(name, memberOverload(`semver_${name}`, [semverType], intType, (value) => normalizeInt(BigInt.asIntN(64, (value as SemverValue).version.numbers[index]!))))),
+    ...["major", "minor", "patch"].map((name, index) =>
+      declare(
+        name,
+        memberOverload(`semver_${name}`, [semverType], intType, (value) => normalizeInt(BigInt.asIntN(64, (value as SemverValue).version.numbers[index]!))),
+      ),
+    ),
   ],
 };
 
 function withNormalization(id: string, result: CelType, convert: (text: string) => Value): Overload[] {
   return [
     overload(id, [stringType], result, (text) => convert(text as string)),
-    overload(`${id}_bool`, [stringType, boolType], result, (text, isNormalized) => convert(isNormalized === true ? normalize(text as string) : (text as string))),
+    overload(`${id}_bool`, [stringType, boolType], result, (text, isNormalized) =>
+      convert(isNormalized === true ? normalize(text as string) : (text as string)),
+    ),
   ];
 }
 
@@ -77,7 +90,14 @@ function toSemver(text: string): Value {
   const prereleaseText = rest.startsWith("-") ? rest.slice(1, plus < 0 ? undefined : plus) : undefined;
   const prerelease = prereleaseText === undefined ? [] : parsePrerelease(prereleaseText);
   if (prerelease instanceof CelError) return prerelease;
-  const buildFault = plus < 0 ? undefined : rest.slice(plus + 1).split(".").map(faultOfBuild).find((fault) => fault !== undefined);
+  const buildFault =
+    plus < 0
+      ? undefined
+      : rest
+          .slice(plus + 1)
+          .split(".")
+          .map(faultOfBuild)
+          .find((fault) => fault !== undefined);
   return buildFault ?? new SemverValue({ numbers, prerelease });
 }
 

@@ -21,9 +21,26 @@ function cost(factor: number): OverloadCost {
 export const setsLibrary: Library = {
   name: "sets",
   functions: [
-    declare("sets.contains", overload("list_sets_contains_list", [list, list], boolType, (all, some) => contains(all as ListValue, some as ListValue), { cost: cost(1) })),
-    declare("sets.equivalent", overload("list_sets_equivalent_list", [list, list], boolType, (left, right) => contains(left as ListValue, right as ListValue) && contains(right as ListValue, left as ListValue), { cost: cost(2) })),
-    declare("sets.intersects", overload("list_sets_intersects_list", [list, list], boolType, (left, right) => [...(right as ListValue)].some((each) => has(left as ListValue, each)), { cost: cost(1) })),
+    declare(
+      "sets.contains",
+      overload("list_sets_contains_list", [list, list], boolType, (all, some) => contains(all as ListValue, some as ListValue), { cost: cost(1) }),
+    ),
+    declare(
+      "sets.equivalent",
+      overload(
+        "list_sets_equivalent_list",
+        [list, list],
+        boolType,
+        (left, right) => contains(left as ListValue, right as ListValue) && contains(right as ListValue, left as ListValue),
+        { cost: cost(2) },
+      ),
+    ),
+    declare(
+      "sets.intersects",
+      overload("list_sets_intersects_list", [list, list], boolType, (left, right) => [...(right as ListValue)].some((each) => has(left as ListValue, each)), {
+        cost: cost(1),
+      }),
+    ),
   ],
 };
 

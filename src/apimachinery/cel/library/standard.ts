@@ -1,7 +1,21 @@
 /** What every environment has: operators, conversions, texts, times. */
 import { declare, memberOverload, overload } from "../check/declarations.ts";
 import type { FunctionDeclaration, Implementation, Overload } from "../check/declarations.ts";
-import { boolType, bytesType, doubleType, durationType, dynType, intType, listType, mapType, parameter, stringType, timestampType, typeType, uintType } from "../check/types.ts";
+import {
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listType,
+  mapType,
+  parameter,
+  stringType,
+  timestampType,
+  typeType,
+  uintType,
+} from "../check/types.ts";
 import type { CelType } from "../check/types.ts";
 import { add, divide, multiply, negate, not, remainder, subtract } from "../eval/arithmetic.ts";
 import { compare, isEqual } from "../eval/compare.ts";
@@ -29,13 +43,28 @@ function operator(id: string, args: readonly CelType[], result: CelType, impleme
 }
 
 const logic: FunctionDeclaration[] = [
-  declare("_?_:_", operator("conditional", [boolType, itemA, itemA], itemA, () => noSuchOverload)),
-  declare("_&&_", operator("logical_and", [boolType, boolType], boolType, () => noSuchOverload)),
-  declare("_||_", operator("logical_or", [boolType, boolType], boolType, () => noSuchOverload)),
+  declare(
+    "_?_:_",
+    operator("conditional", [boolType, itemA, itemA], itemA, () => noSuchOverload),
+  ),
+  declare(
+    "_&&_",
+    operator("logical_and", [boolType, boolType], boolType, () => noSuchOverload),
+  ),
+  declare(
+    "_||_",
+    operator("logical_or", [boolType, boolType], boolType, () => noSuchOverload),
+  ),
   declare("!_", operator("logical_not", [boolType], boolType, not)),
-  declare("@not_strictly_false", overload("not_strictly_false", [boolType], boolType, (value) => (isCelError(value) ? true : value), { isNonStrict: true })),
+  declare(
+    "@not_strictly_false",
+    overload("not_strictly_false", [boolType], boolType, (value) => (isCelError(value) ? true : value), { isNonStrict: true }),
+  ),
   declare("_==_", operator("equals", [itemA, itemA], boolType, isEqual)),
-  declare("_!=_", operator("not_equals", [itemA, itemA], boolType, (left, right) => !isEqual(left, right))),
+  declare(
+    "_!=_",
+    operator("not_equals", [itemA, itemA], boolType, (left, right) => !isEqual(left, right)),
+  ),
 ];
 
 const arithmetic: FunctionDeclaration[] = [
@@ -75,11 +104,22 @@ function numbers(id: string, implementation: Implementation): Overload[] {
 }
 
 const ordered: ReadonlyArray<readonly [id: string, type: CelType]> = [
-  ["bool", boolType], ["int64", intType], ["uint64", uintType], ["double", doubleType], ["string", stringType], ["bytes", bytesType], ["timestamp", timestampType], ["duration", durationType],
+  ["bool", boolType],
+  ["int64", intType],
+  ["uint64", uintType],
+  ["double", doubleType],
+  ["string", stringType],
+  ["bytes", bytesType],
+  ["timestamp", timestampType],
+  ["duration", durationType],
 ];
 const mixedNumbers: ReadonlyArray<readonly [id: string, left: CelType, right: CelType]> = [
-  ["int64_double", intType, doubleType], ["int64_uint64", intType, uintType], ["uint64_double", uintType, doubleType],
-  ["uint64_int64", uintType, intType], ["double_int64", doubleType, intType], ["double_uint64", doubleType, uintType],
+  ["int64_double", intType, doubleType],
+  ["int64_uint64", intType, uintType],
+  ["uint64_double", uintType, doubleType],
+  ["uint64_int64", uintType, intType],
+  ["double_int64", doubleType, intType],
+  ["double_uint64", doubleType, uintType],
 ];
 
 function comparisons(isCrossType: boolean): FunctionDeclaration[] {
@@ -106,7 +146,11 @@ function isOrdered(value: Value): boolean {
 }
 
 const collections: FunctionDeclaration[] = [
-  declare("_[_]", overload("index_list", [listOfA, intType], itemA, select, { isUnguarded: true }), overload("index_map", [mapOfAB, itemA], itemB, select, { isUnguarded: true })),
+  declare(
+    "_[_]",
+    overload("index_list", [listOfA, intType], itemA, select, { isUnguarded: true }),
+    overload("index_map", [mapOfAB, itemA], itemB, select, { isUnguarded: true }),
+  ),
   declare("@in", operator("in_list", [itemA, listOfA], boolType, isIn), operator("in_map", [itemA, mapOfAB], boolType, isIn)),
   declare("size", ...[bytesType, listOfA, mapOfAB, stringType].flatMap((type) => [sizeOverload(type, false), sizeOverload(type, true)])),
 ];
@@ -128,19 +172,58 @@ function isIn(item: Value, container: Value): Value {
 }
 
 const conversions: FunctionDeclaration[] = [
-  converts("bool", boolType, toBool, [["bool_to_bool", boolType], ["string_to_bool", stringType]]),
-  converts("bytes", bytesType, toBytes, [["bytes_to_bytes", bytesType], ["string_to_bytes", stringType]]),
-  converts("double", doubleType, toDouble, [["double_to_double", doubleType], ["int64_to_double", intType], ["string_to_double", stringType], ["uint64_to_double", uintType]]),
-  converts("duration", durationType, toDuration, [["duration_to_duration", durationType], ["string_to_duration", stringType]]),
-  declare("dyn", overload("to_dyn", [itemA], dynType, (value) => value)),
-  converts("int", intType, toInt, [["int64_to_int64", intType], ["double_to_int64", doubleType], ["duration_to_int64", durationType], ["string_to_int64", stringType], ["timestamp_to_int64", timestampType], ["uint64_to_int64", uintType]]),
-  converts("string", stringType, toText, [
-    ["string_to_string", stringType], ["bool_to_string", boolType], ["bytes_to_string", bytesType], ["double_to_string", doubleType], ["duration_to_string", durationType],
-    ["int64_to_string", intType], ["timestamp_to_string", timestampType], ["uint64_to_string", uintType],
+  converts("bool", boolType, toBool, [
+    ["bool_to_bool", boolType],
+    ["string_to_bool", stringType],
   ]),
-  converts("timestamp", timestampType, toTimestamp, [["timestamp_to_timestamp", timestampType], ["int64_to_timestamp", intType], ["string_to_timestamp", stringType]]),
+  converts("bytes", bytesType, toBytes, [
+    ["bytes_to_bytes", bytesType],
+    ["string_to_bytes", stringType],
+  ]),
+  converts("double", doubleType, toDouble, [
+    ["double_to_double", doubleType],
+    ["int64_to_double", intType],
+    ["string_to_double", stringType],
+    ["uint64_to_double", uintType],
+  ]),
+  converts("duration", durationType, toDuration, [
+    ["duration_to_duration", durationType],
+    ["string_to_duration", stringType],
+  ]),
+  declare(
+    "dyn",
+    overload("to_dyn", [itemA], dynType, (value) => value),
+  ),
+  converts("int", intType, toInt, [
+    ["int64_to_int64", intType],
+    ["double_to_int64", doubleType],
+    ["duration_to_int64", durationType],
+    ["string_to_int64", stringType],
+    ["timestamp_to_int64", timestampType],
+    ["uint64_to_int64", uintType],
+  ]),
+  converts("string", stringType, toText, [
+    ["string_to_string", stringType],
+    ["bool_to_string", boolType],
+    ["bytes_to_string", bytesType],
+    ["double_to_string", doubleType],
+    ["duration_to_string", durationType],
+    ["int64_to_string", intType],
+    ["timestamp_to_string", timestampType],
+    ["uint64_to_string", uintType],
+  ]),
+  converts("timestamp", timestampType, toTimestamp, [
+    ["timestamp_to_timestamp", timestampType],
+    ["int64_to_timestamp", intType],
+    ["string_to_timestamp", stringType],
+  ]),
   declare("type", overload("type", [itemA], typeType(itemA), toType)),
-  converts("uint", uintType, toUint, [["uint64_to_uint64", uintType], ["double_to_uint64", doubleType], ["int64_to_uint64", intType], ["string_to_uint64", stringType]]),
+  converts("uint", uintType, toUint, [
+    ["uint64_to_uint64", uintType],
+    ["double_to_uint64", doubleType],
+    ["int64_to_uint64", intType],
+    ["string_to_uint64", stringType],
+  ]),
 ];
 
 function converts(name: string, result: CelType, convert: Implementation, from: ReadonlyArray<readonly [id: string, type: CelType]>): FunctionDeclaration {
@@ -148,9 +231,18 @@ function converts(name: string, result: CelType, convert: Implementation, from: 
 }
 
 const texts: FunctionDeclaration[] = [
-  declare("contains", ofTexts("contains_string", true, (text, part) => text.includes(part))),
-  declare("endsWith", ofTexts("ends_with_string", true, (text, end) => text.endsWith(end))),
-  declare("startsWith", ofTexts("starts_with_string", true, (text, start) => text.startsWith(start))),
+  declare(
+    "contains",
+    ofTexts("contains_string", true, (text, part) => text.includes(part)),
+  ),
+  declare(
+    "endsWith",
+    ofTexts("ends_with_string", true, (text, end) => text.endsWith(end)),
+  ),
+  declare(
+    "startsWith",
+    ofTexts("starts_with_string", true, (text, start) => text.startsWith(start)),
+  ),
   declare("matches", ofTexts("matches", false, matchesPattern, checkPattern), ofTexts("matches_string", true, matchesPattern, checkPattern)),
 ];
 
@@ -160,10 +252,23 @@ function ofTexts(id: string, isMember: boolean, run: (left: string, right: strin
 }
 
 const timeFields: ReadonlyArray<readonly [name: TimeField, id: string]> = [
-  ["getFullYear", "year"], ["getMonth", "month"], ["getDayOfYear", "day_of_year"], ["getDayOfMonth", "day_of_month"], ["getDate", "day_of_month_1_based"],
-  ["getDayOfWeek", "day_of_week"], ["getHours", "hours"], ["getMinutes", "minutes"], ["getSeconds", "seconds"], ["getMilliseconds", "milliseconds"],
+  ["getFullYear", "year"],
+  ["getMonth", "month"],
+  ["getDayOfYear", "day_of_year"],
+  ["getDayOfMonth", "day_of_month"],
+  ["getDate", "day_of_month_1_based"],
+  ["getDayOfWeek", "day_of_week"],
+  ["getHours", "hours"],
+  ["getMinutes", "minutes"],
+  ["getSeconds", "seconds"],
+  ["getMilliseconds", "milliseconds"],
 ];
-const durationUnits: Partial<Record<TimeField, bigint>> = { getHours: 3_600_000_000_000n, getMinutes: 60_000_000_000n, getSeconds: 1_000_000_000n, getMilliseconds: 1_000_000n };
+const durationUnits: Partial<Record<TimeField, bigint>> = {
+  getHours: 3_600_000_000_000n,
+  getMinutes: 60_000_000_000n,
+  getSeconds: 1_000_000_000n,
+  getMilliseconds: 1_000_000n,
+};
 
 const times: FunctionDeclaration[] = timeFields.map(([name, id]) => {
   const unit = durationUnits[name];

@@ -18,9 +18,21 @@ export const twoVariableLibrary: Library = {
     quantifier("exists", "exists"),
     quantifier("existsOne", "existsOne"),
     quantifier("exists_one", "existsOne"),
-    ...transformation("transformList", (nodes) => nodes.list(), (nodes, [, , ...rest]) => nodes.call("_+_", nodes.accumulator(), nodes.list(rest.at(-1)!))),
-    ...transformation("transformMap", (nodes) => nodes.map(), (nodes, [key, , ...rest]) => nodes.call("cel.@mapInsert", nodes.accumulator(), key!, rest.at(-1)!)),
-    ...transformation("transformMapEntry", (nodes) => nodes.map(), (nodes, [, , ...rest]) => nodes.call("cel.@mapInsert", nodes.accumulator(), rest.at(-1)!)),
+    ...transformation(
+      "transformList",
+      (nodes) => nodes.list(),
+      (nodes, [, , ...rest]) => nodes.call("_+_", nodes.accumulator(), nodes.list(rest.at(-1)!)),
+    ),
+    ...transformation(
+      "transformMap",
+      (nodes) => nodes.map(),
+      (nodes, [key, , ...rest]) => nodes.call("cel.@mapInsert", nodes.accumulator(), key!, rest.at(-1)!),
+    ),
+    ...transformation(
+      "transformMapEntry",
+      (nodes) => nodes.map(),
+      (nodes, [, , ...rest]) => nodes.call("cel.@mapInsert", nodes.accumulator(), rest.at(-1)!),
+    ),
   ],
   functions: [
     declare(

@@ -104,7 +104,9 @@ function wrongEscape(text: string): string | undefined {
 /** A path stays as it was written where that is a valid encoding; else it is encoded anew. */
 function escapePath(path: string): string {
   if (/^[A-Za-z0-9\-._~!$&'()*+,;=:@/[\]%]*$/.test(path)) return path;
-  return [...Buffer.from(decodeBytes(path, "latin1"), "latin1")].map((byte) => (/[A-Za-z0-9\-._~$&+,/:;=@]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : escapeByte(byte))).join("");
+  return [...Buffer.from(decodeBytes(path, "latin1"), "latin1")]
+    .map((byte) => (/[A-Za-z0-9\-._~$&+,/:;=@]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : escapeByte(byte)))
+    .join("");
 }
 
 function escapeByte(byte: number): string {
@@ -117,10 +119,15 @@ function decode(text: string): string | undefined {
 
 function decodeBytes(text: string, encoding: BufferEncoding = "utf8"): string {
   const bytes = Buffer.from(text, "utf8").toString("latin1");
-  return Buffer.from(bytes.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))), "latin1").toString(encoding);
+  return Buffer.from(
+    bytes.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    "latin1",
+  ).toString(encoding);
 }
 
 /** In double quotes as Go's `%q`. */
 export function goQuote(text: string): string {
-  return JSON.stringify(text).replaceAll("\u007f", String.raw`\x7f`).replace(/\\u00([01][0-9a-f])/g, (_, hex: string) => ({ "07": "\\a", "0b": "\\v" })[hex] ?? `\\x${hex}`);
+  return JSON.stringify(text)
+    .replaceAll("\u007f", String.raw`\x7f`)
+    .replace(/\\u00([01][0-9a-f])/g, (_, hex: string) => ({ "07": "\\a", "0b": "\\v" })[hex] ?? `\\x${hex}`);
 }

@@ -25,7 +25,10 @@ class UrlValue extends OpaqueValue {
 
 function accessor(name: string, part: (url: ParsedUrl) => string) {
   const id = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return declare(name, memberOverload(`url_${id}`, [urlType], stringType, (value) => part((value as UrlValue).url)));
+  return declare(
+    name,
+    memberOverload(`url_${id}`, [urlType], stringType, (value) => part((value as UrlValue).url)),
+  );
 }
 
 export const urlsLibrary: Library = {
@@ -33,7 +36,10 @@ export const urlsLibrary: Library = {
   types: new Map([[urlType.name, urlType]]),
   functions: [
     declare("url", overload("string_to_url", [stringType], urlType, toUrl)),
-    declare("isURL", overload("is_url_string", [stringType], boolType, (text) => typeof parseRequestUri(text as string) !== "string")),
+    declare(
+      "isURL",
+      overload("is_url_string", [stringType], boolType, (text) => typeof parseRequestUri(text as string) !== "string"),
+    ),
     accessor("getScheme", (url) => url.scheme),
     accessor("getHost", (url) => url.host),
     accessor("getHostname", (url) => url.hostname),

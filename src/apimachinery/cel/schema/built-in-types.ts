@@ -26,8 +26,23 @@ const real = scalarOf(doubleType, 1);
 const time = scalarOf(timestampType, 21, 32);
 
 const scalarTypes: Readonly<Record<ScalarKind, DeclaredType>> = {
-  string: text, bool: scalarOf(boolType, 4), int32: integer, int64: integer, uint8: integer, uint16: integer, uint32: integer, uint64: integer, float32: real, float64: real,
-  bytes: scalarOf(bytesType, 2, maxTextLength), time, microTime: time, quantity: text, intOrString: declaredDyn, duration: text, json: declaredDyn,
+  string: text,
+  bool: scalarOf(boolType, 4),
+  int32: integer,
+  int64: integer,
+  uint8: integer,
+  uint16: integer,
+  uint32: integer,
+  uint64: integer,
+  float32: real,
+  float64: real,
+  bytes: scalarOf(bytesType, 2, maxTextLength),
+  time,
+  microTime: time,
+  quantity: text,
+  intOrString: declaredDyn,
+  duration: text,
+  json: declaredDyn,
 };
 
 const structTypes = new WeakMap<StructSchema, DeclaredType>();
@@ -36,7 +51,12 @@ function structType(schema: StructSchema): DeclaredType {
   const known = structTypes.get(schema);
   if (known !== undefined) return known;
   const fields = new LazyFields(schema);
-  const type: StructType = { kind: "struct", name: schema.name, field: (name) => fields.typeField(name), celName: (jsonName) => escapePropertyName(jsonName) ?? jsonName };
+  const type: StructType = {
+    kind: "struct",
+    name: schema.name,
+    field: (name) => fields.typeField(name),
+    celName: (jsonName) => escapePropertyName(jsonName) ?? jsonName,
+  };
   const declared: DeclaredType = { type: type as CelType, fields, minSize: 2, maxElements: 0 };
   structTypes.set(schema, declared);
   return declared;
@@ -50,10 +70,12 @@ class LazyFields extends Map<string, DeclaredType> {
   constructor(schema: StructSchema) {
     super();
     this.#schema = schema;
-    this.#jsonNames = new Map([...schema.fields.keys()].flatMap((name): [string, string][] => {
-      const escaped = escapePropertyName(name);
-      return escaped === undefined ? [] : [[escaped, name]];
-    }));
+    this.#jsonNames = new Map(
+      [...schema.fields.keys()].flatMap((name): [string, string][] => {
+        const escaped = escapePropertyName(name);
+        return escaped === undefined ? [] : [[escaped, name]];
+      }),
+    );
   }
 
   override get(name: string): DeclaredType | undefined {

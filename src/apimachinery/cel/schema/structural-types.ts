@@ -27,7 +27,8 @@ export interface StructuralSchema {
  * `name.@idx`, `name.@elem`. `isResourceRoot`: apiVersion, kind, metadata.name and metadata.generateName are there whatever the schema says.
  */
 export function structuralType(schema: StructuralSchema, name: string, isResourceRoot = false): DeclaredType | undefined {
-  if (schema["x-kubernetes-int-or-string"] === true) return { ...declaredDyn, maxElements: schema.maxLength === undefined ? maxTextLength : Math.max(schema.maxLength, 0) * 4 };
+  if (schema["x-kubernetes-int-or-string"] === true)
+    return { ...declaredDyn, maxElements: schema.maxLength === undefined ? maxTextLength : Math.max(schema.maxLength, 0) * 4 };
   if (isResourceRoot) return objectType(withObjectMeta(schema), name);
   switch (schema.type) {
     case "array":
@@ -100,6 +101,10 @@ function withObjectMeta(schema: StructuralSchema): StructuralSchema {
   const { properties } = schema;
   const known = properties?.["metadata"];
   const isComplete =
-    properties?.["kind"]?.type === "string" && properties["apiVersion"]?.type === "string" && known?.type === "object" && known.properties?.["name"]?.type === "string" && known.properties["generateName"]?.type === "string";
+    properties?.["kind"]?.type === "string" &&
+    properties["apiVersion"]?.type === "string" &&
+    known?.type === "object" &&
+    known.properties?.["name"]?.type === "string" &&
+    known.properties["generateName"]?.type === "string";
   return isComplete ? schema : { ...schema, type: "object", properties: { ...properties, kind: text, apiVersion: text, metadata } };
 }

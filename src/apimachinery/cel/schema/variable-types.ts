@@ -22,13 +22,33 @@ const resourceType = structOf("kubernetes.GroupVersionResource", { group: string
 
 /** `request` of admission policies and match conditions of webhooks. */
 export const admissionRequestType = structOf("kubernetes.AdmissionRequest", {
-  kind: kindType, resource: resourceType, subResource: stringType, requestKind: kindType, requestResource: resourceType, requestSubResource: stringType,
-  name: stringType, namespace: stringType, operation: stringType, userInfo: userInfoType, dryRun: boolType, options: dynType,
+  kind: kindType,
+  resource: resourceType,
+  subResource: stringType,
+  requestKind: kindType,
+  requestResource: resourceType,
+  requestSubResource: stringType,
+  name: stringType,
+  namespace: stringType,
+  operation: stringType,
+  userInfo: userInfoType,
+  dryRun: boolType,
+  options: dynType,
 });
 
 const namespaceMetaType = structOf("kubernetes.NamespaceMetadata", {
-  name: stringType, generateName: stringType, namespace: stringType, labels: mapType(stringType, stringType), annotations: mapType(stringType, stringType), UID: stringType,
-  creationTimestamp: timestampType, deletionGracePeriodSeconds: intType, deletionTimestamp: timestampType, generation: intType, resourceVersion: stringType, finalizers: texts,
+  name: stringType,
+  generateName: stringType,
+  namespace: stringType,
+  labels: mapType(stringType, stringType),
+  annotations: mapType(stringType, stringType),
+  UID: stringType,
+  creationTimestamp: timestampType,
+  deletionGracePeriodSeconds: intType,
+  deletionTimestamp: timestampType,
+  generation: intType,
+  resourceVersion: stringType,
+  finalizers: texts,
 });
 
 /** `namespaceObject` of admission policies. */
@@ -39,9 +59,14 @@ export const namespaceType = structOf("kubernetes.Namespace", {
 });
 
 /** Variables of admission policies and of match conditions; parameters and `variables` only where there are any. */
-export function admissionVariables(options: { readonly hasParams?: boolean; readonly hasAuthorizer?: boolean; readonly variables?: StructType } = {}): Record<string, CelType> {
+export function admissionVariables(
+  options: { readonly hasParams?: boolean; readonly hasAuthorizer?: boolean; readonly variables?: StructType } = {},
+): Record<string, CelType> {
   return {
-    object: dynType, oldObject: dynType, request: admissionRequestType, namespaceObject: namespaceType,
+    object: dynType,
+    oldObject: dynType,
+    request: admissionRequestType,
+    namespaceObject: namespaceType,
     ...(options.hasParams === true && { params: dynType }),
     ...(options.hasAuthorizer !== false && { authorizer: authorizerType, "authorizer.requestResource": resourceCheckType }),
     ...(options.variables && { variables: options.variables }),
@@ -53,19 +78,30 @@ export function policyVariablesType(types: Readonly<Record<string, CelType>>): S
   return structOf("kubernetes.variables", types);
 }
 
-const selectorType = (name: string) => structOf(name, {
-  rawSelector: stringType,
-  requirements: listType(structOf(`${name}Requirement`, { key: stringType, operator: stringType, values: texts })),
-});
+const selectorType = (name: string) =>
+  structOf(name, {
+    rawSelector: stringType,
+    requirements: listType(structOf(`${name}Requirement`, { key: stringType, operator: stringType, values: texts })),
+  });
 
 /** `request` of match conditions of authorization webhooks: the spec of a SubjectAccessReview. */
 export const accessReviewType = structOf("kubernetes.SubjectAccessReviewSpec", {
   resourceAttributes: structOf("kubernetes.ResourceAttributes", {
-    namespace: stringType, verb: stringType, group: stringType, version: stringType, resource: stringType, subresource: stringType, name: stringType,
-    fieldSelector: selectorType("kubernetes.FieldSelectorAttributes"), labelSelector: selectorType("kubernetes.LabelSelectorAttributes"),
+    namespace: stringType,
+    verb: stringType,
+    group: stringType,
+    version: stringType,
+    resource: stringType,
+    subresource: stringType,
+    name: stringType,
+    fieldSelector: selectorType("kubernetes.FieldSelectorAttributes"),
+    labelSelector: selectorType("kubernetes.LabelSelectorAttributes"),
   }),
   nonResourceAttributes: structOf("kubernetes.NonResourceAttributes", { path: stringType, verb: stringType }),
-  user: stringType, groups: texts, extra: mapType(stringType, texts), uid: stringType,
+  user: stringType,
+  groups: texts,
+  extra: mapType(stringType, texts),
+  uid: stringType,
 });
 
 /** Variables of the authentication configuration: `claims` in mappings and claim rules, `user` in user rules. */
@@ -74,8 +110,10 @@ export const userVariables: Record<string, CelType> = { user: userInfoType };
 
 /** `device` of device selectors. */
 export const deviceType = structOf("kubernetes.DRADevice", {
-  driver: stringType, allowMultipleAllocations: boolType,
-  attributes: mapType(stringType, mapType(stringType, dynType)), capacity: mapType(stringType, mapType(stringType, quantityType)),
+  driver: stringType,
+  allowMultipleAllocations: boolType,
+  attributes: mapType(stringType, mapType(stringType, dynType)),
+  capacity: mapType(stringType, mapType(stringType, quantityType)),
 });
 
 /** `oldSelf` of rules that run on creation, too. */

@@ -5,8 +5,23 @@
 import type { TokenKind } from "./lexer.ts";
 
 export type RuleName =
-  | "start" | "expr" | "conditionalOr" | "conditionalAnd" | "relation" | "calc" | "unary" | "member" | "primary" | "exprList" | "listInit"
-  | "fieldInitializerList" | "optField" | "mapInitializerList" | "escapeIdent" | "optExpr" | "literal";
+  | "start"
+  | "expr"
+  | "conditionalOr"
+  | "conditionalAnd"
+  | "relation"
+  | "calc"
+  | "unary"
+  | "member"
+  | "primary"
+  | "exprList"
+  | "listInit"
+  | "fieldInitializerList"
+  | "optField"
+  | "mapInitializerList"
+  | "escapeIdent"
+  | "optExpr"
+  | "literal";
 
 export type Grammar = Readonly<Record<RuleName, Sequence>>;
 export type Sequence = readonly GrammarNode[];
@@ -28,14 +43,33 @@ export type Peek = (ahead: number) => TokenKind;
 export type LookAhead = (peek: Peek) => boolean;
 export type Predict = (peek: Peek) => number | { readonly noneAfter: number };
 
-const expressionStart: readonly TokenKind[] = ["[", "{", "(", ".", "-", "!", "true", "false", "null", "NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER"];
+const expressionStart: readonly TokenKind[] = [
+  "[",
+  "{",
+  "(",
+  ".",
+  "-",
+  "!",
+  "true",
+  "false",
+  "null",
+  "NUM_FLOAT",
+  "NUM_INT",
+  "NUM_UINT",
+  "STRING",
+  "BYTES",
+  "IDENTIFIER",
+];
 const memberStart: readonly TokenKind[] = expressionStart.filter((kind) => kind !== "!");
 
 const startsExpression = (kind: TokenKind) => expressionStart.includes(kind);
 const startsMember = (kind: TokenKind) => memberStart.includes(kind);
 const isNumber = (kind: TokenKind) => kind === "NUM_INT" || kind === "NUM_FLOAT";
 /** A comma belongs to the list when another item follows it, else to the closing bracket. */
-const commaThen = (starts: (kind: TokenKind) => boolean): LookAhead => (peek) => peek(0) === "," && starts(peek(1));
+const commaThen =
+  (starts: (kind: TokenKind) => boolean): LookAhead =>
+  (peek) =>
+    peek(0) === "," && starts(peek(1));
 const startsOptional = (kind: TokenKind) => kind === "?" || startsExpression(kind);
 const startsField = (kind: TokenKind) => kind === "?" || kind === "IDENTIFIER" || kind === "ESC_IDENTIFIER";
 
@@ -66,7 +100,15 @@ export const grammar: Grammar = {
       [token("("), rule("expr"), token(")")],
       [token("["), optional(rule("listInit")), optional(token(",")), token("]")],
       [token("{"), optional(rule("mapInitializerList")), optional(token(",")), token("}")],
-      [optional(token(".")), token("IDENTIFIER"), star([token("."), token("IDENTIFIER")]), token("{"), optional(rule("fieldInitializerList")), optional(token(",")), token("}")],
+      [
+        optional(token(".")),
+        token("IDENTIFIER"),
+        star([token("."), token("IDENTIFIER")]),
+        token("{"),
+        optional(rule("fieldInitializerList")),
+        optional(token(",")),
+        token("}"),
+      ],
       [rule("literal")],
     ),
   ],

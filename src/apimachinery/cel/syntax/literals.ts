@@ -3,7 +3,23 @@ import type { Literal } from "./ast.ts";
 import type { Token } from "./lexer.ts";
 
 export const reservedNames: ReadonlySet<string> = new Set([
-  "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package", "namespace", "return", "var", "void", "while",
+  "as",
+  "break",
+  "const",
+  "continue",
+  "else",
+  "for",
+  "function",
+  "if",
+  "import",
+  "let",
+  "loop",
+  "package",
+  "namespace",
+  "return",
+  "var",
+  "void",
+  "while",
 ]);
 
 /** The literal of a token, a fault's text, or undefined when the token is no literal. */

@@ -75,7 +75,15 @@ export class Nodes {
 
   /** `result` with `name` standing for `value`, which is evaluated when it is first needed. */
   bind(name: string, value: Expr, result: Expr): Expr {
-    return this.fold({ iterRange: this.list(), iterVar: "#unused", accuVar: name, accuInit: value, loopCondition: this.bool(false), loopStep: this.ident(name), result });
+    return this.fold({
+      iterRange: this.list(),
+      iterVar: "#unused",
+      accuVar: name,
+      accuInit: value,
+      loopCondition: this.bool(false),
+      loopStep: this.ident(name),
+      result,
+    });
   }
 }
 

@@ -16,7 +16,8 @@ import { describeSyntaxFaults } from "./syntax-faults.ts";
 /** Faults of the text, or the tree of a text without. */
 export function parse(text: string, macros: readonly Macro[]): { readonly expr: Expr } | { readonly issues: readonly CelIssue[] } {
   const size = codePointLength(text);
-  if (size > maxCodePoints) return { issues: [{ offset: noOffset, message: `expression code point size exceeds limit: size: ${size}, limit ${maxCodePoints}` }] };
+  if (size > maxCodePoints)
+    return { issues: [{ offset: noOffset, message: `expression code point size exceeds limit: size: ${size}, limit ${maxCodePoints}` }] };
   const issues: CelIssue[] = [];
   const { tokens, unread } = tokenize(text, issues);
   const parser = new Parser(tokens, macros, issues);

@@ -10,7 +10,7 @@ import { reservedNames } from "./literals.ts";
 
 export function describeSyntaxFaults(text: string, tokens: readonly Token[], unread: ReadonlyArray<readonly [number, number]>): CelIssue[] {
   const walk = new Walk(text, tokens, unread);
-  walk.rule("start", 0, undefined);
+  drive(walk.rule("start", 0, undefined));
   return walk.issues;
 }
 
@@ -29,6 +29,26 @@ interface Follow {
   mayEnd: boolean;
 }
 
+/** A part of the walk that hands parts of its own to `drive`, so that deep nesting needs no deep stack. */
+type Steps = Generator<Steps, void>;
+
+function drive(first: Steps): void {
+  const open = [first];
+  let thrown: { readonly error: unknown } | undefined;
+  for (let current = open.at(-1); current !== undefined; current = open.at(-1)) {
+    try {
+      const step: IteratorResult<Steps, void> = thrown === undefined ? current.next() : current.throw(thrown.error);
+      thrown = undefined;
+      if (step.done === true) open.pop();
+      else open.push(step.value);
+    } catch (error) {
+      thrown = { error };
+      open.pop();
+    }
+  }
+  if (thrown !== undefined) throw thrown.error;
+}
+
 class Fault extends Error {
   readonly issue: CelIssue;
   constructor(issue: CelIssue) {
@@ -43,8 +63,42 @@ const [primaryChoice] = grammar.primary;
 
 /** In the order of the grammar's token types, which is the order in which sets are shown. */
 const order: readonly TokenKind[] = [
-  "<EOF>", "==", "!=", "in", "<", "<=", ">=", ">", "&&", "||", "[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":", "+", "*", "/", "%",
-  "true", "false", "null", "NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER", "ESC_IDENTIFIER",
+  "<EOF>",
+  "==",
+  "!=",
+  "in",
+  "<",
+  "<=",
+  ">=",
+  ">",
+  "&&",
+  "||",
+  "[",
+  "]",
+  "{",
+  "}",
+  "(",
+  ")",
+  ".",
+  ",",
+  "-",
+  "!",
+  "?",
+  ":",
+  "+",
+  "*",
+  "/",
+  "%",
+  "true",
+  "false",
+  "null",
+  "NUM_FLOAT",
+  "NUM_INT",
+  "NUM_UINT",
+  "STRING",
+  "BYTES",
+  "IDENTIFIER",
+  "ESC_IDENTIFIER",
 ];
 
 class Walk {
@@ -64,10 +118,10 @@ class Walk {
     this.#tokens = tokens;
   }
 
-  rule(name: RuleName, power: number, caller: Place | undefined): void {
+  *rule(name: RuleName, power: number, caller: Place | undefined): Steps {
     const place: Place = { sequence: grammar[name], index: 0, parent: caller, isRule: true };
     try {
-      this.#sequence(place, power);
+      yield this.#sequence(place, power);
     } catch (error) {
       if (error instanceof GaveUp && caller === undefined) return;
       if (!(error instanceof Fault)) throw error;
@@ -78,49 +132,53 @@ class Walk {
     }
   }
 
-  #sequence(place: Place, power: number): void {
-    for (place.index = 0; place.index < place.sequence.length; place.index++) this.#item(place.sequence[place.index]!, place, power);
+  *#sequence(place: Place, power: number): Steps {
+    for (place.index = 0; place.index < place.sequence.length; place.index++) yield this.#item(place.sequence[place.index]!, place, power);
   }
 
-  #item(item: GrammarNode, place: Place, power: number): void {
+  *#item(item: GrammarNode, place: Place, power: number): Steps {
     switch (item.type) {
       case "token":
-        return this.#match(item.kind, place);
+        this.#match(item.kind, place);
+        break;
       case "rule":
-        return this.rule(item.rule, 0, place);
+        yield this.rule(item.rule, 0, place);
+        break;
       case "optional":
         this.#sync(place);
-        if (firstOf(item.body).kinds.has(this.#kind(0))) this.#body(item.body, place, power);
-        return undefined;
+        if (firstOf(item.body).kinds.has(this.#kind(0))) yield this.#body(item.body, place, power);
+        break;
       case "choice":
         this.#sync(place);
-        return this.#branch(item, this.#predict(item.choose), place, power);
+        yield this.#branch(item, this.#predict(item.choose), place, power);
+        break;
       case "star":
-        while (item.continues?.(this.#peek) ?? firstOf(item.body).kinds.has(this.#kind(0))) this.#body(item.body, place, power, item);
-        return undefined;
+        while (item.continues?.(this.#peek) ?? firstOf(item.body).kinds.has(this.#kind(0))) yield this.#body(item.body, place, power, item);
+        break;
       case "plus":
         do {
-          this.#body(item.body, place, power, item);
+          yield this.#body(item.body, place, power, item);
           this.#syncLoop(place, item);
         } while (item.continues === undefined ? firstOf(item.body).kinds.has(this.#kind(0)) : this.#predict(item.continues) === 1);
-        return undefined;
+        break;
       case "operators":
         for (let strength = item.powers.get(this.#kind(0)) ?? 0; strength > power; strength = item.powers.get(this.#kind(0)) ?? 0) {
           this.#isRecovering = false;
           this.#next++;
-          this.rule(item.rule, strength, { sequence: [], index: 0, parent: place, loop: item, isRule: false });
+          yield this.rule(item.rule, strength, { sequence: [], index: 0, parent: place, loop: item, isRule: false });
         }
     }
   }
 
-  #branch(item: GrammarNode & { type: "choice" }, index: number, place: Place, power: number): void {
+  #branch(item: GrammarNode & { type: "choice" }, index: number, place: Place, power: number): Steps {
     const name = this.#token(this.#kind(0) === "." ? 1 : 0);
-    if (item === primaryChoice && index < 2 && reservedNames.has(name.text)) this.issues.push({ offset: name.at, message: `reserved identifier: ${name.text}` });
-    this.#body(item.branches[index]!, place, power);
+    if (item === primaryChoice && index < 2 && reservedNames.has(name.text))
+      this.issues.push({ offset: name.at, message: `reserved identifier: ${name.text}` });
+    return this.#body(item.branches[index]!, place, power);
   }
 
-  #body(sequence: Sequence, parent: Place, power: number, loop?: GrammarNode): void {
-    this.#sequence({ sequence, index: 0, parent, isRule: false, ...(loop && { loop }) }, power);
+  #body(sequence: Sequence, parent: Place, power: number, loop?: GrammarNode): Steps {
+    return this.#sequence({ sequence, index: 0, parent, isRule: false, ...(loop && { loop }) }, power);
   }
 
   readonly #peek: Peek = (ahead) => this.#kind(ahead);
@@ -328,5 +386,8 @@ function shownSet(kinds: ReadonlySet<TokenKind>): string {
 }
 
 function escaped(text: string): string {
-  return text.replaceAll("\n", String.raw`\n`).replaceAll("\r", String.raw`\r`).replaceAll("\t", String.raw`\t`);
+  return text
+    .replaceAll("\n", String.raw`\n`)
+    .replaceAll("\r", String.raw`\r`)
+    .replaceAll("\t", String.raw`\t`);
 }
