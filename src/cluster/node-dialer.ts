@@ -1,9 +1,10 @@
 /** Reaches kubelets over HTTPS: plain requests through HTTP/1.1 with keep-alive, upgrades as raw connections. */
+import http from "node:http";
 import https from "node:https";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { ApiRequest, ApiResponse, UpgradedConnection } from "../apimachinery/request.ts";
-import type { NodeConnector } from "../apiserver/streaming/node-connector.ts";
+import type { ForwardTarget, NodeConnector } from "../apiserver/streaming/node-connector.ts";
 import type { Clock } from "../base/clock.ts";
 import type { KeyAndCertificate } from "./certificates.ts";
 
@@ -17,11 +18,18 @@ export class NodeDialer implements NodeConnector {
   }
 
   send(target: { readonly node: string; readonly address: string; readonly port: number }, request: Omit<ApiRequest, "peer">): Promise<ApiResponse> {
+    return this.#request({ ...target, scheme: "https", isNode: true }, request);
+  }
+
+  forward(target: ForwardTarget, request: Omit<ApiRequest, "peer">): Promise<ApiResponse> {
+    return this.#request(target, request);
+  }
+
+  #request(target: ForwardTarget, request: Omit<ApiRequest, "peer">): Promise<ApiResponse> {
     const isUpgrade = request.headers["upgrade"] !== undefined;
     return new Promise((resolve, reject) => {
-      const outgoing = https.request({
-        agent: isUpgrade ? false : this.#agent,
-        ...(isUpgrade && { ...this.#agent.options, agent: undefined }),
+      const outgoing = (target.scheme === "https" ? https : http).request({
+        ...this.#connectionOptions(target, isUpgrade),
         host: target.address,
         port: target.port,
         method: request.method,
@@ -30,7 +38,7 @@ export class NodeDialer implements NodeConnector {
         signal: request.signal,
       });
       // A kubelet that does not answer is given up on after 30 s.
-      const cancel = this.#clock.after(30_000, () => outgoing.destroy(new Error(`the kubelet of ${target.node} did not answer`)));
+      const cancel = this.#clock.after(30_000, () => outgoing.destroy(new Error(`${target.address}:${target.port} did not answer`)));
       outgoing.on("error", (error) => {
         cancel();
         reject(error);
@@ -45,6 +53,11 @@ export class NodeDialer implements NodeConnector {
       });
       outgoing.end(request.body.length > 0 ? request.body : undefined);
     });
+  }
+
+  #connectionOptions({ scheme, isNode }: ForwardTarget, isUpgrade: boolean): https.RequestOptions {
+    if (!isNode) return scheme === "https" ? { agent: false, rejectUnauthorized: false } : { agent: false };
+    return isUpgrade ? { ...this.#agent.options, agent: false } : { agent: this.#agent };
   }
 
   async close(): Promise<void> {

@@ -174,8 +174,11 @@ function serverOptions(parts: { clock: Clock; random: Random; log: Log; store: S
     clientAuthorities: [],
     serviceAccountKey: signingKey,
     servingAuthority: "",
-    nodes: { send: () => Promise.reject(internalServerError("no node can be reached in a test cluster")) },
+    nodes: { send: unreachable, forward: unreachable },
     gates,
     admission,
   };
 }
+
+/** Nodes of a test cluster have no sockets. */
+const unreachable = () => Promise.reject(internalServerError("no node can be reached in a test cluster"));

@@ -9,6 +9,7 @@ import { handleGet } from "./get.ts";
 import { handleNodeProxy } from "./node-proxy.ts";
 import { handlePatch } from "./patch.ts";
 import { handlePodConnect } from "./pod-connect.ts";
+import { handleProxy } from "./proxy.ts";
 import { handleScale } from "./scale.ts";
 import { handleTokenRequest } from "./token-request.ts";
 import { handleUpdate } from "./update.ts";
@@ -30,6 +31,8 @@ export async function handleSubresource(context: RequestContext, definition: Res
       return handlePodConnect(context, definition, subresource.name);
     case "proxy":
       return definition.resource === "nodes" ? handleNodeProxy(context) : wholeObject(context, definition);
+    case "proxy":
+      return handleProxy(context, definition);
     default:
       return wholeObject(context, definition);
   }
