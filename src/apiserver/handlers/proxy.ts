@@ -103,9 +103,9 @@ function isAllowed(address: string): boolean {
 
 /** The path behind `/proxy`, as it was sent. */
 function pathBehind(context: RequestContext): string {
-  const raw = context.request.path;
-  const end = raw.indexOf("/proxy", raw.indexOf(`/${context.info.resource}/`)) + "/proxy".length;
-  const rest = raw.slice(end);
+  const { path } = context.request;
+  // The old form puts the word in front: `/api/v1/proxy/nodes/NAME/…`.
+  const rest = /^\/api\/v1\/proxy\/(?:namespaces\/[^/]+\/)?[^/]+\/[^/]+(.*)$/s.exec(path)?.[1] ?? path.slice(path.indexOf("/proxy", path.indexOf(`/${context.info.resource}/`)) + "/proxy".length);
   return rest === "" ? "/" : rest;
 }
 

@@ -6,7 +6,6 @@ import { handleBinding } from "./binding.ts";
 import { methodError, noResourceError } from "./dispatch.ts";
 import { handleEviction } from "./eviction.ts";
 import { handleGet } from "./get.ts";
-import { handleNodeProxy } from "./node-proxy.ts";
 import { handlePatch } from "./patch.ts";
 import { handlePodConnect } from "./pod-connect.ts";
 import { handleProxy } from "./proxy.ts";
@@ -29,8 +28,6 @@ export async function handleSubresource(context: RequestContext, definition: Res
     case "attach":
     case "portforward":
       return handlePodConnect(context, definition, subresource.name);
-    case "proxy":
-      return definition.resource === "nodes" ? handleNodeProxy(context) : wholeObject(context, definition);
     case "proxy":
       return handleProxy(context, definition);
     default:
