@@ -6,28 +6,32 @@ import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
 import { memberOf, parseStructuralSchema } from "../../apimachinery/structural/structural-schema.ts";
 import type { StructuralSchema } from "../../apimachinery/structural/structural-schema.ts";
 import { schemaErrors } from "../../apimachinery/structural/validation/validate.ts";
+import { valueRuleErrors } from "./cel-rules.ts";
 import { embeddedErrors } from "./embedded-resources.ts";
 
 /** Faults of every default in `schema`, which stands at `path`. */
 export function schemaDefaultErrors(schema: Readonly<Record<string, unknown>>, path: FieldPath): FieldError[] {
-  return defaultErrors({ ...parseStructuralSchema(schema as JsonObject), isEmbeddedResource: true }, path);
+  return defaultErrors(schema as JsonObject, { ...parseStructuralSchema(schema as JsonObject), isEmbeddedResource: true }, path);
 }
 
-function defaultErrors(schema: StructuralSchema, path: FieldPath): FieldError[] {
+/** `schema` is what `source` says. */
+function defaultErrors(source: JsonObject, schema: StructuralSchema, path: FieldPath): FieldError[] {
   const { properties, additionalProperties, items } = schema;
   return [
-    ...ownErrors(schema, path.child("default")),
-    ...[...properties].flatMap(([name, property]) => defaultErrors(property, path.child("properties").key(name))),
-    ...(typeof additionalProperties === "object" ? defaultErrors(additionalProperties, path.child("additionalProperties")) : []),
-    ...(items === undefined ? [] : defaultErrors(items, path.child("items"))),
+    ...ownErrors(source, schema, path.child("default")),
+    ...[...properties].flatMap(([name, property]) => defaultErrors((source["properties"] as JsonObject)[name] as JsonObject, property, path.child("properties").key(name))),
+    ...(typeof additionalProperties === "object" ? defaultErrors(source["additionalProperties"] as JsonObject, additionalProperties, path.child("additionalProperties")) : []),
+    ...(items === undefined ? [] : defaultErrors(source["items"] as JsonObject, items, path.child("items"))),
   ];
 }
 
-function ownErrors(schema: StructuralSchema, path: FieldPath): FieldError[] {
+function ownErrors(source: JsonObject, schema: StructuralSchema, path: FieldPath): FieldError[] {
   const value = schema.defaultValue;
   if (value === undefined || value === null) return [];
   const embedded = hasEmbedded(value, schema) ? embeddedErrors({ value } as JsonObject, holderOf(schema)).map((error) => ({ ...error, field: error.field.replace(/^value/, path.toString()) })) : [];
-  return embedded.length > 0 ? embedded : schemaErrors(value, schema, { prefix: path.toString() });
+  if (embedded.length > 0) return embedded;
+  const errors = schemaErrors(value, schema, { prefix: path.toString() });
+  return errors.length > 0 ? errors : valueRuleErrors(value, source, path);
 }
 
 /** A schema around another, so that what it says of its root counts. */

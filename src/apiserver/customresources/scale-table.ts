@@ -8,7 +8,7 @@ import { nameColumn } from "./definition.ts";
 
 /** The resource as one whose rows are Scales. */
 export function withScaleTable(definition: ResourceDefinition): ResourceDefinition {
-  return Object.create(definition, { table: { value: scaleTable } }) as ResourceDefinition;
+  return Object.create(definition, { kind: { value: "Scale" }, table: { value: definition.isCustom ? scaleTable : plainScaleTable } }) as ResourceDefinition;
 }
 
 const [age] = effectiveColumns(undefined);
@@ -20,9 +20,16 @@ const scaleColumns: readonly TableColumn[] = [
   { name: "Age", type: "date", format: "", description: age!.description!, priority: 0 },
 ];
 
-const scaleTable: TableDefinition = {
-  columns: scaleColumns,
-  printer: {
-    cells: ({ metadata, spec, status }: Scale & KubeObject, context) => [metadata.name ?? "", spec?.replicas ?? 0, status?.replicas ?? 0, since(metadata.creationTimestamp, context)],
-  },
+/** Of built-in kinds, described by the fields they show. */
+const plainColumns: readonly TableColumn[] = [
+  { name: "Name", type: "string", format: "", priority: 0 },
+  { name: "Desired", type: "integer", format: "", priority: 0 },
+  { name: "Available", type: "integer", format: "", priority: 0 },
+  { name: "Age", type: "string", format: "", priority: 0 },
+];
+
+const printer: TableDefinition["printer"] = {
+  cells: ({ metadata, spec, status }: Scale & KubeObject, context) => [metadata.name ?? "", spec?.replicas ?? 0, status?.replicas ?? 0, since(metadata.creationTimestamp, context)],
 };
+const scaleTable: TableDefinition = { columns: scaleColumns, printer };
+const plainScaleTable: TableDefinition = { columns: plainColumns, printer };

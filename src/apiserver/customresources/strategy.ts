@@ -13,7 +13,6 @@ import { schemaErrors } from "../../apimachinery/structural/validation/validate.
 import { validateObjectMetaUpdate } from "../../api/meta/object-meta.ts";
 import type { KindStrategy, RuleContext } from "../../api/strategy.ts";
 import { embeddedErrors } from "./embedded-resources.ts";
-import type { RuleSet } from "./cel-rules.ts";
 import { scaleErrors } from "./scale-paths.ts";
 import type { ScalePaths } from "./scale-paths.ts";
 import type { SelectableField } from "./selectable-fields.ts";
@@ -25,7 +24,6 @@ export interface StrategyOptions {
   readonly hasStatus: boolean;
   readonly scale: ScalePaths | undefined;
   readonly selectableFields: readonly SelectableField[];
-  readonly rules: RuleSet;
 }
 
 export function customResourceStrategy(options: StrategyOptions): KindStrategy {
@@ -86,7 +84,7 @@ function keepAllButStatus(object: KubeObject, old: KubeObject): void {
   else object["status"] = status;
 }
 
-function createErrors(object: KubeObject, { gvk, schema, scale, rules }: StrategyOptions, context: RuleContext): FieldError[] {
+function createErrors(object: KubeObject, { gvk, schema, scale }: StrategyOptions, context: RuleContext): FieldError[] {
   const { structural } = schema;
   const json = object as unknown as JsonObject;
   const errors = [
@@ -96,7 +94,7 @@ function createErrors(object: KubeObject, { gvk, schema, scale, rules }: Strateg
     ...(schema.hasEmbeddedResources ? embeddedErrors(json, structural) : []),
     ...listTypeErrors(json, structural, FieldPath.root()),
   ];
-  return [...errors, ...rules.check(object, undefined, errors, context)];
+  return [...errors, ...schema.rules.check(object, undefined, errors, context)];
 }
 
 function updateErrors(object: KubeObject, old: KubeObject, options: StrategyOptions, context: RuleContext): FieldError[] {
@@ -124,13 +122,13 @@ function statusErrors(object: KubeObject, old: KubeObject, options: StrategyOpti
 }
 
 /** Lists that were at fault before may stay so. */
-function withStructure(errors: FieldError[], object: KubeObject, old: KubeObject, { schema, rules }: StrategyOptions, context: RuleContext): FieldError[] {
+function withStructure(errors: FieldError[], object: KubeObject, old: KubeObject, { schema }: StrategyOptions, context: RuleContext): FieldError[] {
   const { structural } = schema;
   const [json, oldJson] = [object as unknown as JsonObject, old as unknown as JsonObject];
   if (schema.hasEmbeddedResources) errors.push(...embeddedErrors(json, structural));
   const listErrors = listTypeErrors(json, structural, FieldPath.root());
   if (listErrors.length > 0 && listTypeErrors(oldJson, structural, FieldPath.root()).length === 0) errors.push(...listErrors);
-  return [...errors, ...rules.check(object, old, errors, context)];
+  return [...errors, ...schema.rules.check(object, old, errors, context)];
 }
 
 function typeErrors(object: KubeObject, { group, version, kind }: GroupVersionKind): FieldError[] {

@@ -5,6 +5,8 @@ import { hasDefaults } from "../../apimachinery/structural/defaults.ts";
 import { parseStructuralSchema } from "../../apimachinery/structural/structural-schema.ts";
 import type { StructuralSchema } from "../../apimachinery/structural/structural-schema.ts";
 import { typedSchema } from "../../apimachinery/structural/typed-schema.ts";
+import { ruleSet } from "./cel-rules.ts";
+import type { RuleSet } from "./cel-rules.ts";
 import { hasEmbeddedResources } from "./embedded-resources.ts";
 import { metadataSchema } from "./object-metadata.ts";
 
@@ -12,6 +14,7 @@ export class VersionSchema {
   readonly #source: () => JsonObject;
   #structural: StructuralSchema | undefined;
   #typed: StructSchema | undefined;
+  #rules: RuleSet | undefined;
   #hasDefaults: boolean | undefined;
   #hasEmbedded: boolean | undefined;
 
@@ -27,6 +30,11 @@ export class VersionSchema {
   /** As managed fields and server-side apply read it. */
   get typed(): StructSchema {
     return (this.#typed ??= typedSchema(this.structural, metadataSchema));
+  }
+
+  /** Its CEL rules. */
+  get rules(): RuleSet {
+    return (this.#rules ??= ruleSet(this.#source()));
   }
 
   get hasDefaults(): boolean {

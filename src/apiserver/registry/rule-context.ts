@@ -2,6 +2,7 @@
 import { newUid } from "../../base/ids.ts";
 import type { RuleContext } from "../../api/strategy.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { schemaRuleErrors } from "../customresources/schema-rule-checks.ts";
 import { schemaDefaultErrors } from "../customresources/default-checks.ts";
 import type { RequestContext } from "../request-context.ts";
 
@@ -16,6 +17,7 @@ export function ruleContext(context: RequestContext, namespace: string, subresou
     settings: server.settings,
     isEnabled: (gate) => server.isEnabled(gate),
     warn: (text) => context.warnings.add(text),
+    checkSchemaRules: schemaRuleErrors,
     checkSchemaDefaults: schemaDefaultErrors,
     newUid: () => newUid(server.random),
     find: (resource, inNamespace, name) => findObject(context.server, resource, inNamespace, name),

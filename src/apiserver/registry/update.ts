@@ -74,6 +74,7 @@ async function updateStored(request: UpdateRequest, stored: StoredObject): Promi
   const old = readOld(definition, stored);
   const object = await request.produce(old);
   if (request.checksUid === true && (object.metadata.uid ?? "") !== "" && object.metadata.uid !== old.metadata.uid) throw uidMismatch(request, object.metadata.uid!, old.metadata.uid ?? "");
+  checkNamespace(request, object);
   checkVersion(request, object, old);
   await server.admission.mutate(admissionOf(request, object, old));
   dropDuplicateOwners(object, context.warnings, "admission");
@@ -124,6 +125,11 @@ function isFinished(object: KubeObject, strategy: KindStrategy): boolean {
   return deletionTimestamp !== undefined && (finalizers ?? []).length === 0 && (deletionGracePeriodSeconds ?? 0) === 0;
 }
 
+function checkNamespace({ definition, namespace }: UpdateRequest, { metadata }: KubeObject): void {
+  const given = metadata.namespace ?? "";
+  if (definition.isNamespaced && given !== "" && given !== namespace) throw badRequestError("the namespace of the provided object does not match the namespace sent on the request");
+}
+
 function checkVersion(request: UpdateRequest, object: KubeObject, old: KubeObject): void {
   const given = object.metadata.resourceVersion ?? "";
   const { definition } = request;
@@ -154,8 +160,7 @@ function prepareUpdate(request: UpdateRequest, object: KubeObject, old: KubeObje
   const specific = rulesOf(strategy, request.subresource);
   const { metadata } = object;
   if (definition.isNamespaced) {
-    const given = metadata.namespace ?? "";
-    if (given !== "" && given !== request.namespace) throw badRequestError("the namespace of the provided object does not match the namespace sent on the request");
+    checkNamespace(request, object);
     metadata.namespace = request.namespace;
   } else delete metadata.namespace;
   keepSystemFields(object, old);
