@@ -23,16 +23,16 @@ export async function handlePodConnect(context: RequestContext, definition: Reso
   if (stored === undefined) throw notFoundError(definition, name);
   const pod = readVersion(definition, stored) as unknown as Pod;
   const container = connection === "portforward" ? undefined : chooseContainer(pod, context.query.get("container") ?? "");
+  if (connection === "log") validateLogOptions(context.query, name);
   const nodeName = pod.spec?.nodeName ?? "";
   if (nodeName === "") {
     // A pod without a node has no output yet.
     if (connection === "log") return { status: 204, headers: {}, body: { kind: "bytes", bytes: new Uint8Array() } };
     throw badRequestError(`pod ${name} does not have a host assigned`);
   }
-  if (connection === "log") validateLogOptions(context.query, name);
-  else if (!isUpgrade(context.request.headers)) throw badRequestError("Upgrade request required");
-  const query = kubeletQuery(context, connection);
   const target = kubeletOf(context, nodeName);
+  if (connection !== "log" && !isUpgrade(context.request.headers)) throw badRequestError("Upgrade request required");
+  const query = kubeletQuery(context, connection);
   const path = [kubeletPaths[connection], namespace, name, ...(container === undefined ? [] : [container])].map(encodeURIComponent).join("/");
   try {
     const answer = await context.server.nodes.send(target, {
