@@ -63,8 +63,11 @@ export class Certificates {
     if (this.#authority !== undefined) return this.#authority;
     const known = await this.#read("ca");
     if (known !== undefined) {
-      const key = await importKey(known.key);
-      this.#authority = { certificate: new x509.X509Certificate(known.certificate), key, pem: known.certificate };
+      try {
+        this.#authority = { certificate: new x509.X509Certificate(known.certificate), key: await importKey(known.key), pem: known.certificate };
+      } catch (cause) {
+        throw new Error(`${join(this.#folder, "ca.crt")} or ca.key is damaged: restore the data directory from a backup`, { cause });
+      }
       return this.#authority;
     }
     const keys = await generateKeys();

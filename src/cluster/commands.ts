@@ -69,9 +69,8 @@ export const commands: Readonly<Record<string, Command>> = {
   kubeconfig: {
     summary: "prints the path of the admin's kubeconfig",
     async run(words) {
-      const [{ parseArguments }, { defaultDataDir }, { join }] = await Promise.all([import("./arguments.ts"), import("./up-options.ts"), import("node:path")]);
-      const { options } = parseArguments(words, { "data-dir": "value" });
-      process.stdout.write(`${join(options.get("data-dir") ?? defaultDataDir(), "kubeconfig")}\n`);
+      const [{ dataDirectoryOf }, { join }] = await Promise.all([import("./data-directory.ts"), import("node:path")]);
+      process.stdout.write(`${join(dataDirectoryOf(words), "kubeconfig")}\n`);
     },
   },
   version: {
@@ -82,10 +81,10 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   help: {
-    summary: "this list",
-    async run() {
-      const lines = Object.entries(commands).map(([name, command]) => `  ${name.padEnd(20)}${command.summary}`);
-      process.stdout.write(`coracle COMMAND [OPTIONS]\n\n${lines.join("\n")}\n`);
+    summary: "this list; with a COMMAND, its options",
+    async run([, name]) {
+      const { helpText } = await import("./help.ts");
+      process.stdout.write(helpText(commands, name));
     },
   },
 };

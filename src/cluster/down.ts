@@ -1,19 +1,16 @@
 /** `coracle down` and `coracle reset`: end what runs on a data directory; reset removes everything that was made, too. */
-import { access } from "node:fs/promises";
-import { join, resolve } from "node:path";
 import { sleep } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
-import { parseArguments } from "./arguments.ts";
+import { dataDirectoryOf, isDataDirectory } from "./data-directory.ts";
 import { commandEnvironment } from "./environment.ts";
 import { readProcessId, removeProcessId } from "./process-id.ts";
 import { resetInstance, stopPods } from "./stop-pods.ts";
-import { defaultDataDir } from "./up-options.ts";
 
 /** How long the process may take to stop in order. */
 const stopMs = 30_000;
 
 export async function runDown(words: readonly string[]): Promise<void> {
-  const dataDir = dataDirOf(words);
+  const dataDir = dataDirectoryOf(words);
   const environment = commandEnvironment();
   await endProcess(environment.clock, dataDir);
   await stopPods(environment, dataDir);
@@ -21,8 +18,9 @@ export async function runDown(words: readonly string[]): Promise<void> {
 }
 
 export async function runReset(words: readonly string[]): Promise<void> {
-  const dataDir = dataDirOf(words);
-  if (!(await isInstance(dataDir))) {
+  const dataDir = dataDirectoryOf(words);
+  // Only a folder that `up` has made is removed.
+  if (!(await isDataDirectory(dataDir))) {
     process.stdout.write(`Nothing of ours lies at ${dataDir}.\n`);
     return;
   }
@@ -30,18 +28,6 @@ export async function runReset(words: readonly string[]): Promise<void> {
   await endProcess(environment.clock, dataDir);
   await resetInstance(environment, dataDir);
   process.stdout.write(`Removed ${dataDir} and all that it ran.\n`);
-}
-
-function dataDirOf(words: readonly string[]): string {
-  return resolve(parseArguments(words, { "data-dir": "value" }).options.get("data-dir") ?? defaultDataDir());
-}
-
-/** Only a folder that `up` has made is removed: it holds our keys. */
-async function isInstance(dataDir: string): Promise<boolean> {
-  return access(join(dataDir, "pki", "ca.crt")).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Asks the process to stop and waits for it. Resolves when none runs. */

@@ -1,4 +1,5 @@
 /** `coracle image load|ls|rm`: images of an instance's containerd. */
+import { access } from "node:fs/promises";
 import { resolve } from "node:path";
 import { connectContainerd, createImageLoader } from "../kubelet/index.ts";
 import { UsageError, parseArguments } from "./arguments.ts";
@@ -17,6 +18,9 @@ export async function runImage(words: readonly string[]): Promise<void> {
   const environment = commandEnvironment();
   const dataDir = resolve(options.get("data-dir") ?? defaultDataDir());
   const socketPath = options.get("containerd-socket") ?? `${runtimeDirectory(dataDir)}/containerd.sock`;
+  await access(socketPath).catch((cause: unknown) => {
+    throw new Error(`no containerd answers at ${socketPath}: start \`coracle up\` with --runtime containerd first, or name its directory with --data-dir`, { cause });
+  });
   await using borrowed = borrowPrograms(environment);
   const images = connectContainerd({ socketPath, clock: environment.clock });
   try {
@@ -25,7 +29,7 @@ export async function runImage(words: readonly string[]): Promise<void> {
     else if (action === "rm") await loader.removeImage(rest[0]!);
     else for (const image of await loader.listImages()) process.stdout.write(`${(image.repo_tags ?? []).join(" ") || image.id}\n`);
   } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : String(error)} (containerd at ${socketPath}: is \`coracle up\` running?)`, { cause: error });
+    throw new Error(`${error instanceof Error ? error.message : String(error)} (containerd at ${socketPath})`, { cause: error });
   } finally {
     await images.close();
   }

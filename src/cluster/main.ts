@@ -1,17 +1,20 @@
 /** Entry of the `coracle` command: picks the command, turns failures into one line and an exit code (1 failed, 2 wrong usage). */
 import { commands } from "./commands.ts";
 import { UsageError } from "./arguments.ts";
+import { describeSystemError } from "./system-error.ts";
 
 async function main(words: readonly string[]): Promise<number> {
-  const [name = "help"] = words;
+  const [first = "help"] = words;
+  const name = first === "--help" || first === "-h" ? "help" : first;
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   try {
     if (command === undefined) throw new UsageError(`unknown command ${JSON.stringify(name)}: \`coracle help\` lists them`);
-    await command.run(words);
+    const asksForHelp = words.slice(1).some((word) => word === "--help" || word === "-h");
+    await (asksForHelp ? commands["help"]!.run(["help", name]) : command.run(words));
     return 0;
   } catch (error) {
     const isUsage = error instanceof UsageError;
-    process.stderr.write(`coracle: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`coracle: ${describeSystemError(error) ?? (error instanceof Error ? error.message : String(error))}\n`);
     if (!isUsage && process.env["CORACLE_DEBUG"] !== undefined && error instanceof Error) process.stderr.write(`${error.stack}\n`);
     return isUsage ? 2 : 1;
   }

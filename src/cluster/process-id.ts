@@ -1,11 +1,11 @@
-/** The file that tells which process runs a data directory. */
+/** The file that tells which process runs a data directory: its number, and when it started, since numbers are used again. */
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 const fileOf = (dataDir: string) => join(dataDir, "coracle.pid");
 
 export async function writeProcessId(dataDir: string): Promise<void> {
-  await writeFile(fileOf(dataDir), `${process.pid}\n`, { mode: 0o600 });
+  await writeFile(fileOf(dataDir), `${process.pid} ${await startOf(process.pid)}\n`, { mode: 0o600 });
 }
 
 /** The process that runs the data directory, or undefined when none does. */
@@ -17,20 +17,18 @@ export async function readProcessId(dataDir: string): Promise<number | undefined
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
-  const pid = Number(text);
-  return Number.isInteger(pid) && pid > 0 && (await isOurs(pid)) ? pid : undefined;
+  const [, pid, start] = /^([1-9]\d*) (\d+)\n$/.exec(text) ?? [];
+  return pid !== undefined && (await startOf(Number(pid))) === start ? Number(pid) : undefined;
 }
 
 export async function removeProcessId(dataDir: string): Promise<void> {
   await rm(fileOf(dataDir), { force: true });
 }
 
-/** Numbers are used again: only a process whose command line names us counts. */
-async function isOurs(pid: number): Promise<boolean> {
-  try {
-    return (await readFile(`/proc/${pid}/cmdline`, "utf8")).includes("coracle");
-  } catch {
-    // No such process, or none that we may look at.
-    return false;
-  }
+/** When a process started, in ticks since the machine did (proc_pid_stat(5), field 22); undefined when there is none, or only its remains. */
+async function startOf(pid: number): Promise<string | undefined> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  // The second field, the program's name in parentheses, may hold spaces and parentheses itself.
+  const [state, ...fields] = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return state === "Z" || state === "" ? undefined : fields[18];
 }

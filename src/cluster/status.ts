@@ -1,15 +1,13 @@
 /** `coracle status`: whether an instance runs, and where its pieces are. */
 import { readFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { parseKubeconfig } from "../client/index.ts";
-import { parseArguments } from "./arguments.ts";
+import { dataDirectoryOf } from "./data-directory.ts";
 import { instanceId } from "./instance-id.ts";
 import { readProcessId } from "./process-id.ts";
-import { defaultDataDir } from "./up-options.ts";
 
 export async function runStatus(words: readonly string[]): Promise<void> {
-  const { options } = parseArguments(words, { "data-dir": "value" });
-  const dataDir = resolve(options.get("data-dir") ?? defaultDataDir());
+  const dataDir = dataDirectoryOf(words);
   const pid = await readProcessId(dataDir);
   const kubeconfig = join(dataDir, "kubeconfig");
   const server = await readFile(kubeconfig, "utf8").then((text) => parseKubeconfig(text).clusters[0]?.cluster.server, () => undefined);

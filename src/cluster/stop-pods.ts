@@ -1,12 +1,13 @@
 /** Ends the pods that a stopped instance has left running, or removes all that the instance ever made. */
 import { access, readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createMounts } from "../host/index.ts";
 import { connectContainerd, removeAllPods, resetContainerd, startContainerd, startProcessRuntime } from "../kubelet/index.ts";
 import { resetNetwork } from "../network/index.ts";
 import { resetProxy } from "../proxy/index.ts";
 import { cniConfDirectory } from "./components/network.ts";
 import { runtimeDirectory } from "./components/node-runtime.ts";
+import { removeDataDirectory, removeEmptyDirectory } from "./data-directory.ts";
 import type { Environment } from "./environment.ts";
 import { instanceId } from "./instance-id.ts";
 import { borrowPrograms } from "./shared-programs.ts";
@@ -33,9 +34,13 @@ export async function resetInstance(environment: Environment, dataDir: string): 
     await resetProxy({ programs, instanceId: instanceId(dataDir) });
     await resetNetwork({ programs, instanceId: instanceId(dataDir) });
   }
-  await createMounts({ programs }).unmountBelow(dataDir);
-  await rm(runtimeDirectory(dataDir), { recursive: true, force: true });
-  await rm(dataDir, { recursive: true, force: true });
+  // The directory itself may be a mount of the user's.
+  const mounts = createMounts({ programs });
+  for (const name of await readdir(dataDir)) await mounts.unmountBelow(join(dataDir, name));
+  const directory = runtimeDirectory(dataDir);
+  await rm(directory, { recursive: true, force: true });
+  await removeEmptyDirectory(dirname(directory));
+  await removeDataDirectory(dataDir);
 }
 
 function containerdOptions({ clock, log }: Environment, dataDir: string, programs: Parameters<typeof startContainerd>[0]["programs"]) {

@@ -1,6 +1,7 @@
 /** Options of `coracle up`, read and checked. */
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { parseCidr } from "../apimachinery/net.ts";
 import { UsageError } from "./arguments.ts";
 import type { Arguments, OptionTable } from "./arguments.ts";
 
@@ -52,16 +53,16 @@ export function readUpOptions({ options, operands, flags }: Arguments): UpOption
   if (store !== "lmdb" && store !== "memory" && !store.startsWith("etcd=")) throw new UsageError(`--store is one of lmdb, memory, etcd=URL,…; not ${JSON.stringify(store)}`);
   return {
     dataDir: resolve(options.get("data-dir") ?? defaultDataDir()),
-    port: integer(options, "port", 6443, 65_535),
+    port: integer(options, "port", { fallback: 6443, min: 0, max: 65_535 }),
     bindAddress: options.get("bind-address") ?? "0.0.0.0",
     store,
     runtime: runtime as RuntimeName,
     containerdSocket: options.get("containerd-socket"),
-    nodes: integer(options, "nodes", 1, 10_000),
+    nodes: integer(options, "nodes", { fallback: 1, min: 1, max: 10_000 }),
     nodeName: options.get("node-name"),
     components: readComponents(options.get("components")),
-    serviceCidrs: list(options.get("service-cidr") ?? "10.0.0.0/16"),
-    podCidrs: list(options.get("pod-cidr") ?? "10.244.0.0/16"),
+    serviceCidrs: cidrs(options, "service-cidr", "10.0.0.0/16"),
+    podCidrs: cidrs(options, "pod-cidr", "10.244.0.0/16"),
     isVerbose: options.get("v") === "true",
     mayInstall: options.get("no-install") !== "true",
     flags,
@@ -83,12 +84,22 @@ function readComponents(text: string | undefined): ReadonlySet<ComponentName> {
   return new Set(names as ComponentName[]);
 }
 
-function integer(options: ReadonlyMap<string, string>, name: string, fallback: number, max: number): number {
+function integer(options: ReadonlyMap<string, string>, name: string, { fallback, min, max }: { fallback: number; min: number; max: number }): number {
   const text = options.get(name);
   if (text === undefined) return fallback;
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value > max) throw new UsageError(`--${name} wants a number up to ${max}; not ${JSON.stringify(text)}`);
+  if (!/^\d+$/.test(text) || value < min || value > max) throw new UsageError(`--${name} wants a number from ${min} to ${max}; not ${JSON.stringify(text)}`);
   return value;
+}
+
+/** At least one CIDR of at least 16 addresses: the first ones have tasks. */
+function cidrs(options: ReadonlyMap<string, string>, name: string, fallback: string): readonly string[] {
+  const texts = list(options.get(name) ?? fallback);
+  for (const text of texts.length === 0 ? [""] : texts) {
+    const cidr = parseCidr(text);
+    if (cidr === undefined || cidr.last - cidr.first < 15n) throw new UsageError(`--${name} wants a range of addresses such as ${fallback}; not ${JSON.stringify(text)}`);
+  }
+  return texts;
 }
 
 const list = (text: string) => text.split(",").map((item) => item.trim()).filter((item) => item !== "");

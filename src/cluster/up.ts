@@ -1,18 +1,31 @@
 /** `coracle up`: every component in one process, in the foreground, until a signal. */
-import { mkdir } from "node:fs/promises";
 import { loopbackConnection } from "./api-connection.ts";
 import { Certificates } from "./certificates.ts";
 import { startApiServer } from "./components/apiserver.ts";
 import { startComponents } from "./components/start-components.ts";
+import { openDataDirectory } from "./data-directory.ts";
 import { realEnvironment } from "./environment.ts";
-import { writeProcessId } from "./process-id.ts";
+import type { Environment } from "./environment.ts";
+import { removeProcessId, writeProcessId } from "./process-id.ts";
 import { waitForSignal } from "./signals.ts";
+import { resetInstance } from "./stop-pods.ts";
 import type { UpOptions } from "./up-options.ts";
 
-/** Runs until SIGTERM or SIGINT, then stops in order; a second signal ends the process at once. */
+/** Runs until SIGTERM or SIGINT, then stops in order; a second signal ends the process at once. A first start that fails leaves nothing. */
 export async function runUp(options: UpOptions): Promise<void> {
   const environment = realEnvironment(options.isVerbose);
-  await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
+  const { isNew } = await openDataDirectory(options.dataDir);
+  try {
+    await runOn(options, environment);
+    // Last of all: `coracle down` waits for it.
+    await removeProcessId(options.dataDir);
+  } catch (error) {
+    if (isNew) await resetInstance(environment, options.dataDir);
+    throw error;
+  }
+}
+
+async function runOn(options: UpOptions, environment: Environment): Promise<void> {
   const certificates = new Certificates(options.dataDir, environment.clock);
   const signal = waitForSignal();
   await using apiServer = await startApiServer(environment, options, certificates);

@@ -1,0 +1,46 @@
+/** The data directory: where it lies, and its making and removal. */
+import { access, constants, mkdir, readdir, rm, rmdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { UsageError, parseArguments } from "./arguments.ts";
+import { defaultDataDir } from "./up-options.ts";
+
+/** The directory that a command is about which knows no option but `--data-dir`. Throws UsageError. */
+export function dataDirectoryOf(words: readonly string[]): string {
+  const { command, options, operands } = parseArguments(words, { "data-dir": "value" });
+  if (operands.length > 0) throw new UsageError(`unexpected word ${JSON.stringify(operands[0])}: \`coracle ${command} --data-dir ${operands[0]}\` takes a directory`);
+  return resolve(options.get("data-dir") ?? defaultDataDir());
+}
+
+/** Makes the directory when it is missing. `isNew` when nothing lies in it: then a start that fails may remove what it made. */
+export async function openDataDirectory(dataDir: string): Promise<{ isNew: boolean }> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  return { isNew: (await readdir(dataDir)).every((name) => name === logName) };
+}
+
+/** Whether `up` has made it, told by a file that nobody else would name so. Throws when that cannot be told. */
+export async function isDataDirectory(dataDir: string): Promise<boolean> {
+  try {
+    await access(join(dataDir, "pki", "service-account.key"));
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
+    throw error;
+  }
+}
+
+/** Removes what is in it, and itself unless something is mounted on it or what it lies in is not ours. */
+export async function removeDataDirectory(dataDir: string): Promise<void> {
+  for (const name of await readdir(dataDir)) await rm(join(dataDir, name), { recursive: true, force: true });
+  await removeEmptyDirectory(dataDir);
+}
+
+/** Removes a directory when it is there, empty and may be removed. */
+export async function removeEmptyDirectory(directory: string): Promise<void> {
+  await rmdir(directory).catch((error: unknown) => {
+    if (!["ENOENT", "ENOTEMPTY", "EBUSY", "EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  });
+}
+
+/** What a detached instance says, in its data directory. */
+export const logName = "coracle.log";

@@ -1,0 +1,46 @@
+/** `coracle help` and `coracle help COMMAND`. */
+import { UsageError } from "./arguments.ts";
+import type { Command } from "./commands.ts";
+
+/** Of the commands that start components. */
+const startOptions = `
+  --data-dir DIR             keys, store and everything else that is made (root: /var/lib/coracle, others: ~/.local/share/coracle)
+  --port N                   where the API server listens (6443)
+  --bind-address ADDRESS     on which address (0.0.0.0)
+  --store lmdb | memory | etcd=URL,…
+  --runtime auto | containerd | process | simulated
+  --containerd-socket PATH   a containerd that runs already, instead of our own
+  --nodes N                  how many (1); more with --runtime simulated or process
+  --node-name NAME           the first one's name (the host name)
+  --service-cidr CIDR        addresses of Services (10.0.0.0/16)
+  --pod-cidr CIDR            addresses of pods (10.244.0.0/16)
+  -v                         shows debug lines`;
+
+const upOptions = `
+  --components NAME,…        only these: apiserver, controllers, scheduler, kubelet, proxy, dns, network, cloud, metrics, storage
+  --detach                   in the background; \`coracle logs\` prints what it says
+  --apiserver.FLAG=VALUE     any flag of an upstream component; also --controllers, --scheduler, --kubelet, --proxy`;
+
+const componentOptions = `
+  --server URL               the API server (the one that the data directory's kubeconfig names)
+  --FLAG=VALUE               any flag of the upstream component`;
+
+const dataDirOption = `
+  --data-dir DIR             which instance (root: /var/lib/coracle, others: ~/.local/share/coracle)`;
+
+const optionTexts: Readonly<Record<string, string>> = {
+  up: startOptions + upOptions,
+  image: `${dataDirOption}\n  --containerd-socket PATH   a containerd that is not the instance's own`,
+  ...Object.fromEntries(["down", "reset", "status", "logs", "kubeconfig"].map((name) => [name, dataDirOption])),
+  ...Object.fromEntries(["apiserver", "controller-manager", "scheduler", "kubelet", "proxy", "dns"].map((name) => [name, startOptions + componentOptions])),
+};
+
+/** The list of commands, or a command's options. Throws UsageError for an unknown one. */
+export function helpText(commands: Readonly<Record<string, Command>>, name: string | undefined): string {
+  if (name === undefined) {
+    const lines = Object.entries(commands).map(([command, { summary }]) => `  ${command.padEnd(20)}${summary}`);
+    return `coracle COMMAND [OPTIONS]\n\n${lines.join("\n")}\n\n\`coracle help COMMAND\` lists its options.\n`;
+  }
+  if (!Object.hasOwn(commands, name)) throw new UsageError(`unknown command ${JSON.stringify(name)}: \`coracle help\` lists them`);
+  return `coracle ${name}: ${commands[name]!.summary}\n${optionTexts[name] ?? ""}\n`;
+}
