@@ -22,6 +22,8 @@ export async function handlePodConnect(context: RequestContext, definition: Reso
   const stored = definition.storage!.cache.get(relativeKey(definition, namespace, name));
   if (stored === undefined) throw notFoundError(definition, name);
   const pod = readVersion(definition, stored) as unknown as Pod;
+  // Numbers are read with the options, before anything else is looked at; commands only when they are to be sent.
+  const early = connection === "log" || connection === "portforward" ? kubeletQuery(context, connection) : undefined;
   const container = connection === "portforward" ? undefined : chooseContainer(pod, context.query.get("container") ?? "");
   if (connection === "log") validateLogOptions(context.query, name);
   const nodeName = pod.spec?.nodeName ?? "";
@@ -32,7 +34,7 @@ export async function handlePodConnect(context: RequestContext, definition: Reso
   }
   const target = kubeletOf(context, nodeName);
   if (connection !== "log" && !isUpgrade(context.request.headers)) throw badRequestError("Upgrade request required");
-  const query = kubeletQuery(context, connection);
+  const query = early ?? kubeletQuery(context, connection);
   const path = [kubeletPaths[connection], namespace, name, ...(container === undefined ? [] : [container])].map(encodeURIComponent).join("/");
   try {
     const answer = await context.server.nodes.send(target, {
