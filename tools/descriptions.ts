@@ -2,7 +2,7 @@
 //
 // `writeDescriptions()` makes src/apiserver/openapi/descriptions.json (ignored by git): `{source, types: {TYPE: {"": text, FIELD: text…}}, parameters: {NAME: text}}`,
 // types under their OpenAPI names without `io.k8s.`. The build calls it; without the package the file stays away and descriptions are empty.
-import { existsSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 const root = path.dirname(import.meta.dirname);
@@ -23,10 +23,16 @@ export function writeDescriptions(time: Date): void {
   } else {
     const { name, version } = JSON.parse(readFileSync(manifest, "utf8")) as { name: string; version: string };
     const source = `${name} ${version}`;
-    if (existsSync(descriptionsFile) && (JSON.parse(readFileSync(descriptionsFile, "utf8")) as DescriptionsJson).source === source) return;
+    if (isCurrent(source)) return;
     writeFileSync(descriptionsFile, `${JSON.stringify(readDescriptions(source))}\n`);
   }
   utimesSync(descriptionsFile, time, time);
+}
+
+/** Made from this version of the package, by this version of the script. */
+function isCurrent(source: string): boolean {
+  if (!existsSync(descriptionsFile) || statSync(descriptionsFile).mtimeMs < statSync(import.meta.filename).mtimeMs) return false;
+  return (JSON.parse(readFileSync(descriptionsFile, "utf8")) as DescriptionsJson).source === source;
 }
 
 function readDescriptions(source: string): DescriptionsJson {
@@ -88,7 +94,9 @@ function plainText(comment: string, hasParagraphs = true): string {
     .replace(/&(amp|lt|gt|quot|#39|#x60|#x3D);/g, (_, name: string) => entities[name]!)
     .replace(/\\(['"\\])/g, "$1")
     .replaceAll("*_/", "*/")
-    .replace(/ {3,}(?=\S)/g, (blanks) => (blanks.length % 2 === 1 ? `\n${blanks.slice(1)}` : `\n\n${blanks.slice(2)}`));
+    .replaceAll(". - `", ".\n- `")
+    .replace(/ {3,}(?=\S)/g, (blanks) => (blanks.length % 2 === 1 ? `\n${blanks.slice(1)}` : `\n\n${blanks.slice(2)}`))
+    .replace(/(\n {2}- \S+) {2}(?=\S)/g, "$1\n\n");
   return hasParagraphs ? text.replace(/([.:)]) {2}(?=\S)/g, "$1\n\n") : text;
 }
 

@@ -12,6 +12,7 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import { StatusError, badRequestError, notFoundError } from "../../apimachinery/status.ts";
 import { formatTime } from "../../apimachinery/time.ts";
 import { asJson, managerOf, resetFieldsOf, setManagedFields } from "../registry/field-tracking.ts";
+import { otherVersionsOf } from "../registry/other-versions.ts";
 import { parseWriteOptions } from "../registry/options.ts";
 import type { WriteOptions } from "../registry/options.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
@@ -90,7 +91,7 @@ function applyTo(target: ApplyTarget, config: JsonObject, old: KubeObject | unde
     subresource,
     nowText: formatTime(context.server.clock.nowMs()),
     resetFields: resetFieldsOf(definition, subresource),
-    otherVersions: definition.codec?.otherVersions,
+    otherVersions: otherVersionsOf(definition, context.server.resources),
     kind: definition.kind,
   });
   const origin = { type: "application/apply-patch+yaml" as const, patch: config };

@@ -116,8 +116,12 @@ function patchedSchema(definition: ResourceDefinition, patched: JsonObject): Str
   const { apiVersion, kind } = patched;
   const version = typeof apiVersion === "string" ? parseApiVersion(apiVersion) : undefined;
   // Without a version nothing is known but the kind.
-  if (apiVersion === undefined) return { ...definition.schema, fields: new Map([...definition.schema.fields].filter(([name]) => name === "kind")) };
+  if (apiVersion === undefined) return kindOnly(definition.schema);
   return (version !== undefined && typeof kind === "string" ? typeRegistry.kind(version.group, version.version, kind) : undefined) ?? definition.schema;
+}
+
+function kindOnly(schema: StructSchema): StructSchema {
+  return { ...schema, fields: new Map([...schema.fields].filter(([name]) => name === "kind")) };
 }
 
 /** Applies a patch to an object's JSON. Throws StatusError. */
@@ -172,7 +176,7 @@ export function patchFailure(error: PatchError): StatusError {
 /** The patched JSON as an object of the kind. Throws 422, which shows the whole of it. */
 export function decodePatched(schema: StructSchema, patched: JsonObject, origin: { readonly type: PatchType; readonly patch: JsonValue }) {
   try {
-    return decodeObject(Buffer.from(JSON.stringify(patched)), schema, { mediaType: "json" });
+    return decodeObject(Buffer.from(JSON.stringify(sortedTop(patched))), schema, { mediaType: "json" });
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     if (origin.type === "application/apply-patch+yaml") throw new StatusError({ message: error.message, code: 500 }, error);
@@ -195,10 +199,14 @@ function decodePatchedCustom(codec: ObjectCodec, patched: JsonObject) {
 }
 
 /** A strategic patch is shown itself in errors, the others by what they made, members sorted. */
+function sortedTop(patched: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(patched).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 export function shownPatch(patched: JsonObject, origin: { readonly type: PatchType; readonly patch: JsonValue; readonly isCustom?: boolean }): string {
   if (origin.isCustom === true) return JSON.stringify(sortedMembers(patched));
   if (origin.type === "application/strategic-merge-patch+json") return goText(origin.patch);
-  return JSON.stringify(Object.fromEntries(Object.entries(patched).sort(([a], [b]) => (a < b ? -1 : 1))));
+  return JSON.stringify(sortedTop(patched));
 }
 
 function invalidPatch(shown: string, fault: string): StatusError {

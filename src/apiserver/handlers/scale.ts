@@ -189,5 +189,5 @@ function checkScale(scale: Scale, old: KubeObject, definition: ResourceDefinitio
   const name = old.metadata.name!;
   if (replicas < 0 && !definition.isCustom) throw invalidError({ group: "autoscaling", kind: "Scale" }, name, [invalid(FieldPath.root("spec", "replicas"), replicas, "must be greater than or equal to 0")]);
   const uid = scale.metadata.uid ?? "";
-  if (uid !== "" && uid !== old.metadata.uid) throw conflictError(definition, name, `${definition.isCustom ? storageFault(definition, old) : ""}Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`);
+  if (uid !== "" && uid !== old.metadata.uid) throw conflictError(definition, name, `${storageFault(definition, old)}Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`);
 }

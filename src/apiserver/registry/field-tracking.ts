@@ -7,6 +7,7 @@ import { updateManagedFields } from "../../apimachinery/managed-fields/manager.t
 import type { RequestContext } from "../request-context.ts";
 import type { WriteOptions } from "./options.ts";
 import { printed } from "./object-codec.ts";
+import { otherVersionsOf } from "./other-versions.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 
 export interface TrackedWrite {
@@ -27,7 +28,7 @@ export function trackUpdate(write: TrackedWrite, object: KubeObject, oldObject: 
     subresource,
     nowText: formatTime(context.server.clock.nowMs()),
     resetFields: resetFieldsOf(definition, subresource),
-    otherVersions: definition.codec?.otherVersions,
+    otherVersions: otherVersionsOf(definition, context.server.resources),
   });
   setManagedFields(object, entries);
 }
