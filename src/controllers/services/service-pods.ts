@@ -73,7 +73,9 @@ export const headlessLabel = "service.kubernetes.io/headless";
 
 function addressesOf({ status }: DeepReadonly<Pod>): readonly string[] {
   const listed = (status?.podIPs ?? []).map(({ ip }) => ip ?? "").filter((ip) => ip !== "");
-  return listed.length > 0 || status?.podIP === undefined || status.podIP === "" ? listed : [status.podIP];
+  const all = listed.length > 0 || status?.podIP === undefined || status.podIP === "" ? listed : [status.podIP];
+  // Pods that are local processes listen on loopback, which endpoints may not name: the node's own forwarder looks for them.
+  return all.filter((ip) => !ip.startsWith("127.") && ip !== "::1");
 }
 
 function addressPart(pod: DeepReadonly<Pod>): unknown {
