@@ -45,12 +45,12 @@ export interface ApiResponse {
 
 /**
  * - bytes: the whole answer
- * - stream: chunks as they come (watch, logs); closed by the consumer with `return`
+ * - stream: chunks as they come (watch, logs), or a long document in pieces (`isDocument`); closed by the consumer with `return`
  * - upgrade: the connection changes protocol (WebSocket, SPDY); `accept` gets the raw duplex stream and resolves when it has ended
  */
 export type ResponseBody =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
-  | { readonly kind: "stream"; readonly chunks: AsyncIterable<Uint8Array> }
+  | { readonly kind: "stream"; readonly chunks: AsyncIterable<Uint8Array>; readonly isDocument?: boolean }
   | { readonly kind: "upgrade"; readonly accept: (connection: UpgradedConnection) => Promise<void> };
 
 /** A connection after its protocol was switched. `head` are bytes that the client sent along with its request. */

@@ -13,11 +13,21 @@ import { BackwardWriter, FieldCursor } from "./wire.ts";
 
 /** An object in its envelope. */
 export function encodeProtobuf(object: JsonObject, schema: StructSchema, gvk: { readonly apiVersion: string; readonly kind: string }): Uint8Array {
+  const { writer, afterRaw } = openEnvelopeWriter();
+  writeMessage(writer, object, messagePlan(schema));
+  return closeEnvelope(writer, afterRaw, gvk);
+}
+
+/** A writer in which what follows the object already stands; the object's message is to be written next. */
+export function openEnvelopeWriter(): { readonly writer: BackwardWriter; readonly afterRaw: number } {
   const writer = new BackwardWriter();
   writer.string(4, "");
   writer.string(3, "");
-  const afterRaw = writer.length;
-  writeMessage(writer, object, messagePlan(schema));
+  return { writer, afterRaw: writer.length };
+}
+
+/** Puts what precedes the object in front of it. */
+export function closeEnvelope(writer: BackwardWriter, afterRaw: number, gvk: { readonly apiVersion: string; readonly kind: string }): Uint8Array {
   writer.closeMessage(2, afterRaw);
   const afterType = writer.length;
   writer.string(2, gvk.kind);

@@ -22,6 +22,9 @@ export class StoredObject {
   readonly revision: number;
   readonly createRevision: number;
   parsed: KubeObject | undefined;
+  /** Where the metadata begin and where the version belongs, once somebody has looked: every answer with this object needs both. */
+  #metadataAt = -1;
+  #versionAt = -1;
 
   constructor(key: string, bytes: Buffer, revision: number, createRevision: number) {
     this.key = key;
@@ -35,14 +38,21 @@ export class StoredObject {
     return new StoredObject(this.key, this.bytes, revision, this.createRevision);
   }
 
-  /** Where the resourceVersion belongs: behind the uid, or first in the metadata of an object without one. */
-  get splice(): { readonly offset: number; readonly text: string } {
-    const start = this.bytes.indexOf(metadataMarker) + metadataMarker.length;
-    const version = `"resourceVersion":"${this.revision}"`;
+  /** The version belongs behind the uid, or first into the metadata of an object without one. */
+  #locate(): void {
+    this.#metadataAt = this.bytes.indexOf(metadataMarker);
+    const start = this.#metadataAt + metadataMarker.length;
     // Of the members in front of it (name, generateName, namespace) none holds a quote.
     const uid = this.bytes.indexOf(uidMarker, start);
-    if (uid >= 0 && uid < start + uidSearchBytes) return { offset: this.bytes.indexOf(quote, uid + uidMarker.length) + 1, text: `,${version}` };
-    return { offset: start, text: this.bytes[start] === closingBrace ? version : `${version},` };
+    this.#versionAt = uid >= 0 && uid < start + uidSearchBytes ? this.bytes.indexOf(quote, uid + uidMarker.length) + 1 : start;
+  }
+
+  /** The member that is spliced in at `#versionAt`. */
+  #versionText(): string {
+    if (this.#versionAt < 0) this.#locate();
+    const version = `"resourceVersion":"${this.revision}"`;
+    if (this.#versionAt > this.#metadataAt + metadataMarker.length) return `,${version}`;
+    return this.bytes[this.#versionAt] === closingBrace ? version : `${version},`;
   }
 
   /** The whole object as JSON. */
@@ -59,7 +69,8 @@ export class StoredObject {
 
   /** The object with its version in it; behind it room for `extra` bytes. */
   #spliced(extra: number): Buffer {
-    const { offset, text } = this.splice;
+    const text = this.#versionText();
+    const offset = this.#versionAt;
     const out = Buffer.allocUnsafe(this.bytes.length + text.length + extra);
     this.bytes.copy(out, 0, 0, offset);
     out.write(text, offset, "latin1");
@@ -67,16 +78,24 @@ export class StoredObject {
     return out;
   }
 
-  /** Pieces of the object as a list item: without kind and apiVersion when `isBare` (built-in kinds). */
-  listItem(isBare: boolean): [Buffer, Buffer, Buffer, Buffer] {
-    const { offset, text } = this.splice;
-    const start = isBare ? this.bytes.indexOf(metadataMarker) : 0;
-    return [isBare ? openBrace : nothing, this.bytes.subarray(start, offset), Buffer.from(text, "latin1"), this.bytes.subarray(offset)];
+  /** More bytes than the object needs as a list item. */
+  get itemBytesAtMost(): number {
+    return this.bytes.length + versionBytesAtMost;
+  }
+
+  /** Writes the object as a list item, without kind and apiVersion when `isBare` (built-in kinds), and returns the position behind it. */
+  writeItem(target: Buffer, position: number, isBare: boolean): number {
+    const text = this.#versionText();
+    let at = position;
+    if (isBare) target[at++] = openBrace;
+    at += this.bytes.copy(target, at, isBare ? this.#metadataAt : 0, this.#versionAt);
+    at += target.write(text, at, "latin1");
+    return at + this.bytes.copy(target, at, this.#versionAt);
   }
 }
 
-const openBrace = Buffer.from("{");
-const nothing = Buffer.alloc(0);
+const openBrace = 0x7b;
+const versionBytesAtMost = '{,"resourceVersion":""'.length + 20;
 
 /**
  * Bytes as stored: kind and apiVersion first, then metadata, no resourceVersion (the revision belongs there and is spliced in).

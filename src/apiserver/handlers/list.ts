@@ -1,17 +1,21 @@
 /** GET of a collection: consistent, paged at a fixed revision, in any form (documentation page "API concepts"). */
-import { bytesResponse } from "../../apimachinery/request.ts";
-import type { ApiResponse } from "../../apimachinery/request.ts";
+import type { ApiResponse, ResponseBody } from "../../apimachinery/request.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import { apiVersionOf } from "../../apimachinery/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { StructSchema } from "../../apimachinery/schema.ts";
 import { typeRegistry } from "../../api/registry.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Pacer } from "../../base/pacer.ts";
 import type { SortedMap } from "../../base/sorted-map.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
 import type { Negotiated } from "../http/negotiation.ts";
-import { objectResponse } from "../http/write-response.ts";
+import { contentTypeOf, objectResponse } from "../http/write-response.ts";
 import { isServedAsStored, readVersion } from "../registry/convert.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import { decodeContinue, encodeContinue, expiredContinue } from "./continue-token.ts";
+import { longListItems, protobufItems, storedItems, writtenItems } from "./list-body.ts";
 import { parseListOptions } from "./list-options.ts";
 import type { ListOptions } from "./list-options.ts";
 import { tooManyRequestsError } from "../../apimachinery/status.ts";
@@ -19,8 +23,8 @@ import { UndecodableError } from "../registry/object-codec.ts";
 import { goTypeOf, negotiateFor, printedAs } from "./respond.ts";
 import { parseSelection } from "./selection.ts";
 import type { Selection } from "./selection.ts";
-import { listMetadataJson, parseIncludeObject, partialListOf, partialListSchema, tableOf, tableSchema } from "./transform.ts";
-import type { ListMetadata } from "./transform.ts";
+import { listMetadataJson, parseIncludeObject, partialListOf, partialListSchema, partialOf, rowOf, sortedForTable, tableOf, tableSchema } from "./transform.ts";
+import type { ListMetadata, TableOptions } from "./transform.ts";
 import { futureVersionError } from "./versions.ts";
 
 export interface ListResult {
@@ -32,7 +36,7 @@ export async function handleList(context: RequestContext, definition: ResourceDe
   const form = negotiateFor(context, definition.table === undefined ? ["PartialObjectMetadataList"] : ["Table", "PartialObjectMetadataList"], goTypeOf(definition, true));
   try {
     const list = await readList(context, definition);
-    return respondList(context, definition, list, form);
+    return await respondList(context, definition, list, form);
   } catch (error) {
     // Upstream's cache cannot hold such objects, and never gets ready.
     if (error instanceof UndecodableError) throw tooManyRequestsError("storage is (re)initializing", 1);
@@ -52,7 +56,7 @@ export async function readList(context: RequestContext, definition: ResourceDefi
   const state = options.isExact || options.continueToken !== "" ? cache.stateAt(revision) : cache.state;
   if (state === undefined) throw options.continueToken === "" ? expiredContinue(undefined) : expiredContinue(encodeContinue(-1, from.slice(selection.keyPrefix.length)));
   const shownRevision = options.isExact || options.continueToken !== "" ? revision : current;
-  return page(state, selection, { from, limit: options.limit, revision: shownRevision });
+  return page(state, selection, { from, limit: options.limit, revision: shownRevision, clock: server.clock });
 }
 
 function startOf(options: ListOptions, current: number, selection: Selection): { revision: number; from: string } {
@@ -63,7 +67,7 @@ function startOf(options: ListOptions, current: number, selection: Selection): {
   return { revision: options.revision ?? current, from: selection.keyPrefix };
 }
 
-function page(state: SortedMap<StoredObject>, selection: Selection, options: { from: string; limit: number; revision: number }): ListResult {
+async function page(state: SortedMap<StoredObject>, selection: Selection, options: { from: string; limit: number; revision: number; clock: Clock }): Promise<ListResult> {
   const { from, limit, revision } = options;
   if (selection.onlyKey !== undefined) {
     const only = state.get(selection.onlyKey);
@@ -71,12 +75,14 @@ function page(state: SortedMap<StoredObject>, selection: Selection, options: { f
   }
   const items: StoredObject[] = [];
   let lastKey = "";
+  const pacer = selection.isEverything ? undefined : new Pacer(options.clock);
   for (const [key, stored] of state.prefixed(selection.keyPrefix, from)) {
     if (limit > 0 && items.length === limit) return { items, metadata: morePages(state, selection, { lastKey, revision, nextKey: key }) };
     if (selection.matches(stored)) {
       items.push(stored);
       lastKey = key;
     }
+    if (pacer?.isDue() === true) await pacer.turn();
   }
   return { items, metadata: { resourceVersion: String(revision) } };
 }
@@ -88,21 +94,62 @@ function morePages(state: SortedMap<StoredObject>, selection: Selection, page: {
   return { resourceVersion: String(page.revision), continueToken: encodeContinue(page.revision, start), ...(remaining !== undefined && { remainingItemCount: remaining }) };
 }
 
-export function respondList(context: RequestContext, definition: ResourceDefinition, list: ListResult, form: Negotiated): ApiResponse {
-  if (form.mediaType === "application/json" && form.transform === undefined && !form.isPretty && list.items.every((stored) => isServedAsStored(definition, stored))) return plainList(definition, list);
-  const objects = list.items.map((stored) => readVersion(definition, stored));
+export async function respondList(context: RequestContext, definition: ResourceDefinition, list: ListResult, form: Negotiated): Promise<ApiResponse> {
+  const { clock, descriptions } = context.server;
+  const { items, metadata } = list;
+  if (form.mediaType === "application/json" && form.transform === undefined && !form.isPretty && items.every((stored) => isServedAsStored(definition, stored))) {
+    return listResponse(form.mediaType, storedItems(listHead(definition, metadata), items, !definition.isCustom, clock));
+  }
+  const objects = await parsed(definition, items, clock);
+  const isLong = objects.length > longListItems && !form.isPretty && form.mediaType !== "application/yaml";
   switch (form.transform?.kind) {
-    case "Table":
-      return objectResponse(200, tableOf(definition, objects, { transform: form.transform, includeObject: parseIncludeObject(context.query), metadata: list.metadata, nowMs: context.server.clock.nowMs(), descriptions: context.server.descriptions }), form, tableSchema);
-    case "PartialObjectMetadataList":
-      return objectResponse(200, partialListOf(objects, form.transform, list.metadata), form, partialListSchema);
+    case "Table": {
+      const options: TableOptions = { transform: form.transform, includeObject: parseIncludeObject(context.query), metadata, nowMs: clock.nowMs(), descriptions };
+      if (!isLong) return objectResponse(200, tableOf(definition, objects, options), form, tableSchema);
+      const { rows: _, ...head } = tableOf(definition, [], options);
+      const sorted = sortedForTable(definition, objects);
+      return listResponse("application/json", writtenItems(head as JsonObject, { member: "rows", count: sorted.length, itemAt: (index) => rowOf(definition, sorted[index]!, options) }, clock));
+    }
+    case "PartialObjectMetadataList": {
+      const { transform } = form;
+      if (!isLong) return objectResponse(200, partialListOf(objects, transform, metadata), form, partialListSchema);
+      const { items: _, ...head } = partialListOf([], transform, metadata);
+      return longList(head as JsonObject, { count: objects.length, itemAt: (index) => partialOf(objects[index]!, transform.version) }, { form, schema: partialListSchema, clock });
+    }
     case "PartialObjectMetadata":
     case undefined: {
-      const items = objects.map((object) => bareItem(printedAs(definition, object, form), definition));
-      const body: JsonObject = { kind: definition.listKind, apiVersion: apiVersionOf(definition.group, definition.version), metadata: definition.isCustom ? { continue: "", ...listMetadataJson(list.metadata) } : listMetadataJson(list.metadata), items };
-      return objectResponse(200, body, form, typeRegistry.kind(definition.group, definition.version, definition.listKind));
+      const head = listHead(definition, metadata);
+      const schema = typeRegistry.kind(definition.group, definition.version, definition.listKind);
+      const itemAt = (index: number) => bareItem(printedAs(definition, objects[index]!, form), definition);
+      if (isLong) return longList(head, { count: objects.length, itemAt }, { form, schema, clock });
+      return objectResponse(200, { ...head, items: objects.map((_, index) => itemAt(index)) }, form, schema);
     }
   }
+}
+
+function listHead(definition: ResourceDefinition, metadata: ListMetadata): JsonObject {
+  return { kind: definition.listKind, apiVersion: apiVersionOf(definition.group, definition.version), metadata: definition.isCustom ? { continue: "", ...listMetadataJson(metadata) } : listMetadataJson(metadata) };
+}
+
+async function longList(head: JsonObject, items: { readonly count: number; readonly itemAt: (index: number) => JsonObject }, options: { readonly form: Negotiated; readonly schema: StructSchema | undefined; readonly clock: Clock }): Promise<ApiResponse> {
+  const { form, schema, clock } = options;
+  const isProtobuf = form.mediaType === "application/vnd.kubernetes.protobuf" && schema !== undefined;
+  const body = isProtobuf ? await protobufItems(head, { schema, ...items }, clock) : writtenItems(head, { member: "items", ...items }, clock);
+  return listResponse(contentTypeOf(form, schema), body);
+}
+
+function listResponse(contentType: string, body: ResponseBody): ApiResponse {
+  return { status: 200, headers: { "content-type": contentType }, body };
+}
+
+async function parsed(definition: ResourceDefinition, items: readonly StoredObject[], clock: Clock): Promise<KubeObject[]> {
+  const pacer = new Pacer(clock);
+  const objects: KubeObject[] = [];
+  for (const stored of items) {
+    objects.push(readVersion(definition, stored));
+    if (pacer.isDue()) await pacer.turn();
+  }
+  return objects;
 }
 
 /** Items of built-in lists carry no kind and apiVersion of their own. */
@@ -111,21 +158,3 @@ function bareItem(object: JsonObject, definition: ResourceDefinition): JsonObjec
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
   return rest;
 }
-
-const openItems = Buffer.from(',"items":[');
-const comma = Buffer.from(",");
-const end = Buffer.from("]}\n");
-
-/** JSON made of slices of the stored bytes. */
-function plainList(definition: ResourceDefinition, list: ListResult): ApiResponse {
-  const metadata = definition.isCustom ? { continue: "", ...listMetadataJson(list.metadata) } : listMetadataJson(list.metadata);
-  const head = JSON.stringify({ kind: definition.listKind, apiVersion: apiVersionOf(definition.group, definition.version), metadata });
-  const pieces: Buffer[] = [Buffer.from(head.slice(0, -1)), openItems];
-  for (const [index, stored] of list.items.entries()) {
-    if (index > 0) pieces.push(comma);
-    pieces.push(...stored.listItem(!definition.isCustom));
-  }
-  pieces.push(end);
-  return bytesResponse(200, "application/json", Buffer.concat(pieces));
-}
-

@@ -29,7 +29,7 @@ export function parseIncludeObject(query: URLSearchParams): "None" | "Metadata" 
 /** Objects as rows; columns are described by what OpenAPI says of the fields that they show. */
 export function tableOf(definition: ResourceDefinition, objects: readonly KubeObject[], options: TableOptions): JsonObject {
   const table = definition.table!;
-  const sorted = table.printer.compare === undefined ? objects : [...objects].sort(table.printer.compare);
+  const sorted = sortedForTable(definition, objects);
   return {
     kind: "Table",
     apiVersion: `meta.k8s.io/${options.transform.version}`,
@@ -37,6 +37,12 @@ export function tableOf(definition: ResourceDefinition, objects: readonly KubeOb
     columnDefinitions: options.withColumns === false ? null : table.columns.map((column) => columnOf(definition, column, options.descriptions)),
     rows: sorted.length === 0 && table.printer.isPlain === true ? null : sorted.map((object) => rowOf(definition, object, options)),
   };
+}
+
+/** Objects in the order of their rows. */
+export function sortedForTable(definition: ResourceDefinition, objects: readonly KubeObject[]): readonly KubeObject[] {
+  const { compare } = definition.table!.printer;
+  return compare === undefined ? objects : [...objects].sort(compare);
 }
 
 export interface TableOptions {
@@ -55,7 +61,7 @@ function columnOf(definition: ResourceDefinition, column: TableColumn, descripti
   return { name, type, format, description, priority };
 }
 
-function rowOf(definition: ResourceDefinition, object: KubeObject, options: TableOptions): JsonObject {
+export function rowOf(definition: ResourceDefinition, object: KubeObject, options: TableOptions): JsonObject {
   const { printer } = definition.table!;
   const row: JsonObject = { cells: [...printer.cells(object, { nowMs: options.nowMs })] };
   const conditions = printer.conditions?.(object) ?? [];
