@@ -2,9 +2,11 @@
 import type { KindStrategy } from "../../api/strategy.ts";
 import { typeRegistry } from "../../api/registry.ts";
 import { strategies } from "../../api/strategies.ts";
+import type { TablePrinter } from "../../api/table.ts";
 import { tablePrinters } from "../../api/table-printers.ts";
 import { conversions } from "../../api/conversions.ts";
 import { pathSegmentName } from "../../apimachinery/names.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import type { StructSchema } from "../../apimachinery/schema.ts";
 import columns from "../../api/data/columns.json" with { type: "json" };
 import discovery from "../../api/data/discovery.json" with { type: "json" };
@@ -80,7 +82,7 @@ function define(group: string, version: string, resource: DiscoveredResource, op
     strategy: isStored ? (strategies.get(`${group}/${version}/${resource.kind}`) ?? plainStrategy(group, version, resource.kind, schema)) : undefined,
     storage: isStored ? storageOf(group, version, resource, options) : undefined,
     ...(conversion !== undefined && { conversion }),
-    table: tableOf(group, version, resource.name),
+    table: tableOf(group, version, resource),
     fieldLabels: fieldLabelsOf(group, version, resource),
   };
 }
@@ -117,11 +119,21 @@ function schemaOf(group: string, version: string, kind: string): StructSchema {
   return schema;
 }
 
-function tableOf(group: string, version: string, resource: string): TableDefinition | undefined {
-  const path = group === "" ? `${version}/${resource}` : `${group}/${version}/${resource}`;
+function tableOf(group: string, version: string, resource: DiscoveredResource): TableDefinition | undefined {
+  const { name, kind } = resource;
+  const path = group === "" ? `${version}/${name}` : `${group}/${version}/${name}`;
   const found = (columns as unknown as Record<string, TableColumn[] | null>)[path];
-  const printer = tablePrinters.get(`${group}/${version}/${resource}`);
+  const printer = tablePrinters.get(`${group}/${version}/${name}`) ?? convertedPrinter(group, version, { name, kind });
   return found === null || found === undefined || printer === undefined ? undefined : { columns: found, printer };
+}
+
+/** Rows of a version that is not stored are those of the stored one. */
+function convertedPrinter(group: string, version: string, { name, kind }: { readonly name: string; readonly kind: string }): TablePrinter | undefined {
+  const conversion = conversions.get(`${group}/${version}/${kind}`);
+  const stored = storedElsewhere[`${group}/${version}/${kind}`];
+  const printer = stored === undefined ? undefined : tablePrinters.get(`${stored.group}/${stored.version}/${name}`);
+  if (conversion === undefined || printer === undefined) return undefined;
+  return { ...printer, cells: (object: KubeObject, context) => printer.cells(conversion.toStored(object), context) };
 }
 
 /** A kind without rules of its own. */
