@@ -26,6 +26,7 @@ export class NodeMonitor {
   readonly #health = new Map<string, NodeHealth>();
   readonly #known = new Set<string>();
   readonly #nextEvictionMs = new Map<string, number>();
+  readonly #zones = new Set<string>();
   #isAllDown = false;
 
   constructor(context: ControllerContext, settings: MonitorSettings) {
@@ -83,9 +84,11 @@ export class NodeMonitor {
 
   async #evict(nodes: readonly DeepReadonly<Node>[], nowMs: number): Promise<void> {
     const zones = zoneStates(nodes, this.#settings);
-    const isAllDown = zones.size > 0 && [...zones.values()].every(({ state }) => state === "full");
-    if (this.#isAllDown && !isAllDown) for (const [name, health] of this.#health) this.#health.set(name, { ...health, heardMs: nowMs });
+    // A cluster without nodes is as good as one that cannot be heard.
+    const isAllDown = [...zones.values()].every(({ state }) => state === "full");
+    if (this.#isAllDown && !isAllDown) this.#recover(nowMs);
     this.#isAllDown = isAllDown;
+    for (const zone of zones.keys()) this.#zones.add(zone);
     for (const node of nodes) {
       const taints = isAllDown || readyStatus(node) === undefined ? withoutEvictionTaints(node) : withEvictionTaint(node, nowMs);
       if (deepEqual(taints, taintsOf(node))) continue;
@@ -97,6 +100,12 @@ export class NodeMonitor {
         this.#context.log.debug("Could not taint a node, trying again", { node: node.metadata.name, error });
       });
     }
+  }
+
+  /** Nodes can be heard again: each gets another grace period, and zones known before begin slowly. */
+  #recover(nowMs: number): void {
+    for (const [name, health] of this.#health) this.#health.set(name, { ...health, heardMs: nowMs });
+    for (const zone of this.#zones) this.#nextEvictionMs.set(zone, nowMs + 1000 / this.#settings.rate);
   }
 
   /** Its other taints may be changing at the same time: then on what is there now. */
