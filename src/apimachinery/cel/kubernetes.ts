@@ -35,11 +35,12 @@ export const baseLibraries: readonly Library[] = [
   { name: "literals", literalRules },
   urlsLibrary,
   regexLibrary,
-  listsLibrary,
   authorizationLibrary,
   optionalLibrary,
   quantityLibrary,
   stringsLibrary,
+  // After the texts: of overloads that a free type could mean, the first one counts.
+  listsLibrary,
   setsLibrary,
   ipLibrary,
   cidrLibrary,

@@ -274,3 +274,11 @@ test("programs tell which variables they mention, variables are asked for once",
   evaluate(program, activationOf({ a: () => times++ }));
   assert.equal(times, 1);
 });
+
+test("bound names are evaluated when they are first asked for, once", () => {
+  const costOf = (text: string) => evaluate(programOf(deviceEnvironment, text), activationOf({})).cost;
+  assert.equal(costOf("cel.bind(x, [1, 2, 3].map(a, a + 1), 1)"), 0);
+  assert.ok(costOf("cel.bind(x, [1, 2, 3].map(a, a + 1), x.size() + x.size())") < 2 * costOf("[1, 2, 3].map(a, a + 1).size()"));
+  assert.deepEqual(run(deviceEnvironment, "cel.bind(x, [1, 2].map(a, a), [3, 4].map(b, [5].map(c, x.map(d, d + b)[1] + c)))"), [[10], [11]]);
+  assert.equal(run(deviceEnvironment, "cel.bind(x, 1 / 0, true || x > 0)"), true);
+});

@@ -7,7 +7,7 @@ import { unwrapOptional } from "../check/types.ts";
 import type { CelType } from "../check/types.ts";
 import type { Program } from "../program.ts";
 import { codePointLength } from "../source.ts";
-import { accumulatorName } from "../syntax/ast.ts";
+import { accumulatorName, isBinding } from "../syntax/ast.ts";
 import type { CallExpr, ComprehensionExpr, Expr, ListExpr, MapExpr, SelectExpr } from "../syntax/ast.ts";
 import { generalEstimate } from "./general-estimates.ts";
 import { addCosts, fixedRange, multiplyRanges, unionOf, unknownSize } from "./ranges.ts";
@@ -288,18 +288,6 @@ class Estimator {
 
 function extend(path: readonly string[] | undefined, link: string): readonly string[] {
   return [...(path ?? []), link];
-}
-
-function isBinding(expr: ComprehensionExpr): boolean {
-  const { iterRange, loopCondition, accuVar } = expr;
-  return (
-    iterRange.kind === "list" &&
-    iterRange.elements.length === 0 &&
-    loopCondition.kind === "literal" &&
-    loopCondition.value.type === "bool" &&
-    !loopCondition.value.value &&
-    accuVar !== accumulatorName
-  );
 }
 
 function writtenSize(expr: Expr): Range | undefined {

@@ -20,7 +20,8 @@ export function generalEstimate(call: EstimatedCall, argCosts: readonly Range[])
     case "bytes_to_string":
       return own(timesFactor(size(0), perCharacter), { min: Math.floor(size(0).min / 4), max: size(0).max });
     case "strings_quote":
-      return own(timesFactor(size(0), perCharacter), { min: size(0).min + 2, max: Math.min(size(0).max * 2 + 2, maxCost) });
+      // The reference's sum wraps around, and limits depend on it.
+      return own(timesFactor(size(0), perCharacter), { min: size(0).min + 2, max: size(0).max === maxCost ? 0 : (size(0).max * 2 + 2) % maxCost });
     case "starts_with_string":
     case "ends_with_string":
       return own(timesFactor(size(0), perCharacter));

@@ -10,8 +10,9 @@ export function planFold(planner: Planner, expr: ComprehensionExpr): Step {
   const start = planner.plan(expr.accuInit);
   const base = planner.depth;
   const names = expr.iterVar2 === undefined ? [expr.accuVar, expr.iterVar] : [expr.accuVar, expr.iterVar, expr.iterVar2];
-  const { condition, step } = planner.within(names, () => ({ condition: planner.plan(expr.loopCondition), step: planner.plan(expr.loopStep).run }));
-  const result = planner.within([expr.accuVar], () => planner.plan(expr.result).run);
+  const locals = names.map((name) => ({ name }));
+  const { condition, step } = planner.within(locals, () => ({ condition: planner.plan(expr.loopCondition), step: planner.plan(expr.loopStep).run }));
+  const result = planner.within(locals.slice(0, 1), () => planner.plan(expr.result).run);
   const fresh = freshAccumulator(start.constant);
   const goesOn = condition.constant === true ? undefined : condition.run;
   const once: Once = { base, goesOn, step, hasTwo: expr.iterVar2 !== undefined };
@@ -22,6 +23,17 @@ export function planFold(planner: Planner, expr: ComprehensionExpr): Step {
     frame.locals[base] = initial;
     const fault = items instanceof ListValue ? overList(frame, items, once) : items instanceof MapValue ? overMap(frame, items, once) : notIterable(items);
     return fault ?? result(frame);
+  };
+}
+
+/** A name for a value, and an expression that may use it. */
+export function planBinding(planner: Planner, expr: ComprehensionExpr): Step {
+  const base = planner.depth;
+  const lazy = planner.plan(expr.accuInit).run;
+  const result = planner.within([{ name: expr.accuVar, lazy }], () => planner.plan(expr.result).run);
+  return (frame) => {
+    frame.locals[base] = undefined;
+    return result(frame);
   };
 }
 

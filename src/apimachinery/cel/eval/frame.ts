@@ -8,7 +8,8 @@ export interface Activation {
 
 export class Frame {
   readonly activation: Activation;
-  readonly locals: Value[] = [];
+  /** Undefined: bound, but not evaluated yet. */
+  readonly locals: (Value | undefined)[] = [];
   readonly limit: number;
   cost = 0;
 

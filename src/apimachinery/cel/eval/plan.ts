@@ -7,50 +7,36 @@ import type { Checked } from "../check/checker.ts";
 import type { Overload } from "../check/declarations.ts";
 import type { CelType } from "../check/types.ts";
 import { runtimeTypeName } from "../check/types.ts";
-import type { CallExpr, ComprehensionExpr, Expr, ListExpr, MapExpr, SelectExpr, StructExpr } from "../syntax/ast.ts";
+import { isBinding } from "../syntax/ast.ts";
+import type { CallExpr, ComprehensionExpr, Expr, SelectExpr } from "../syntax/ast.ts";
 import type { ActualCost } from "./actual-cost.ts";
+import { planList, planMap, planStruct } from "./construct.ts";
 import { dispatcher } from "./dispatch.ts";
-import { planFold } from "./fold.ts";
+import { planBinding, planFold } from "./fold.ts";
 import type { Frame, Step } from "./frame.ts";
 import { literalValue } from "./literal-value.ts";
 import { isPresent, select, selectOptional } from "./select.ts";
-import { StructValue } from "./struct-value.ts";
-import { ArrayList, CelError, Double, hashOf, HashMap, isCelError, isInt, ListValue, noSuchOverload, Optional, TypeValue, Uint } from "./values.ts";
-import type { MapItem, Value } from "./values.ts";
-
-/** A fault that shows while planning: a conversion of a literal that fails. */
-export class PlanError extends Error {
-  override name = "PlanError";
-}
+import { chain, chainStart, charged, constant, linkCost, PlanError, value } from "./plan-parts.ts";
+import type { Plan } from "./plan-parts.ts";
+import { CelError, Double, hashOf, isCelError, isInt, ListValue, noSuchOverload, Optional, TypeValue, Uint } from "./values.ts";
+import type { Value } from "./values.ts";
 
 /** Throws `PlanError`. */
 export function plan(expr: Expr, checked: Checked, cost: ActualCost): Step {
   return new Planner(checked, cost).plan(expr).run;
 }
 
-/** How an expression is evaluated. */
-export interface Plan {
-  readonly run: Step;
-  /** For chains of selections: without the charge for the start. */
-  readonly look: Step;
-  readonly isChain: boolean;
-  /** What starting the chain costs. */
-  readonly startCost: number;
-  /** Known before evaluating, and free. */
-  readonly constant?: Value;
+/** A variable of a fold. Bound names are evaluated when they are first asked for. */
+export interface Local {
+  readonly name: string;
+  readonly lazy?: Step;
 }
-
-const chainStart = 1;
-const linkCost = 1;
-const listCost = 10;
-const mapCost = 30;
-const structCost = 40;
 
 export class Planner {
   readonly checked: Checked;
   readonly #cost: ActualCost;
   /** Variables of the folds around the expression, outermost first. */
-  #locals: readonly string[] = [];
+  #locals: readonly Local[] = [];
 
   constructor(checked: Checked, cost: ActualCost) {
     this.checked = checked;
@@ -68,20 +54,20 @@ export class Planner {
       case "call":
         return this.#call(expr);
       case "list":
-        return this.#list(expr);
+        return planList(this, expr);
       case "map":
-        return this.#map(expr);
+        return planMap(this, expr);
       case "struct":
-        return this.#struct(expr);
+        return planStruct(this, expr);
       case "comprehension":
         return this.#fold(expr);
     }
   }
 
   /** Plans with more locals in scope. */
-  within<T>(names: readonly string[], build: () => T): T {
+  within<T>(locals: readonly Local[], build: () => T): T {
     const outer = this.#locals;
-    this.#locals = [...outer, ...names];
+    this.#locals = [...outer, ...locals];
     const built = build();
     this.#locals = outer;
     return built;
@@ -95,7 +81,9 @@ export class Planner {
   #variable(expr: Expr, name: string): Plan {
     const reference = this.checked.references.get(expr);
     if (reference?.to === "type") return constant(new TypeValue(shallowName(reference.type)));
-    const index = this.#locals.lastIndexOf(name);
+    const index = this.#locals.findLastIndex((local) => local.name === name);
+    const lazy = this.#locals[index]?.lazy;
+    if (lazy !== undefined) return chain((frame) => frame.locals[index] ?? evaluated(frame, index, lazy), chainStart);
     if (index >= 0) return chain((frame) => frame.locals[index]!, chainStart);
     const resolved = reference?.to === "variable" ? reference.name : name;
     const missing = new CelError(`no such attribute(s): ${resolved}`);
@@ -245,85 +233,22 @@ export class Planner {
     return args.map((arg) => this.checked.types.get(arg) ?? { kind: "dyn" });
   }
 
-  #list(expr: ListExpr): Plan {
-    const elements = expr.elements.map((element) => this.plan(element));
-    if (elements.every((element) => element.constant !== undefined) && expr.optionals.size === 0)
-      return constant(new ArrayList(elements.map((element) => element.constant!)));
-    const steps = elements.map((element) => element.run);
-    return value((frame) => {
-      const items = listItems(steps, expr.optionals, frame);
-      frame.charge(listCost);
-      return isCelError(items) ? items : new ArrayList(items);
-    });
-  }
-
-  #map(expr: MapExpr): Plan {
-    const entries = expr.entries.map((entry) => ({ key: this.plan(entry.key), value: this.plan(entry.value), isOptional: entry.isOptional }));
-    const build: Step = (frame) => {
-      const items = new Map<unknown, MapItem>();
-      for (const entry of entries) {
-        const key = entry.key.run(frame);
-        if (isCelError(key)) return key;
-        const member = entry.value.run(frame);
-        if (isCelError(member)) return member;
-        const held = entry.isOptional ? unwrapEntry(member) : member;
-        if (isCelError(held)) return held;
-        if (held !== undefined) items.set(hashOf(key), [key, held]);
-      }
-      return new HashMap(items);
-    };
-    if (entries.every((entry) => entry.key.constant !== undefined && entry.value.constant !== undefined && !entry.isOptional)) return constant(build(noFrame));
-    return value((frame) => {
-      const map = build(frame);
-      frame.charge(mapCost);
-      return map;
-    });
-  }
-
-  #struct(expr: StructExpr): Plan {
-    const reference = this.checked.references.get(expr);
-    if (reference?.to !== "type" || reference.type.kind !== "struct") throw new PlanError(`undefined type: ${expr.typeName}`);
-    const { type } = reference;
-    const fields = expr.fields.map((field) => ({ name: field.name, value: this.plan(field.value).run, isOptional: field.isOptional }));
-    return value((frame) => {
-      const members = structMembers(fields, frame);
-      frame.charge(structCost);
-      return isCelError(members) ? members : new StructValue(type, members);
-    });
-  }
-
   #fold(expr: ComprehensionExpr): Plan {
-    return value(planFold(this, expr));
+    return value(isBinding(expr) ? planBinding(this, expr) : planFold(this, expr));
   }
 }
 
 /** Conversions of literals are done while planning. */
 const conversions: ReadonlySet<string> = new Set(["bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"]);
-const noFrame = undefined as never;
 
-function constant(known: Value): Plan {
-  const run: Step = () => known;
-  return { run, look: run, isChain: false, startCost: 0, constant: known };
-}
-
-function value(run: Step): Plan {
-  return { run, look: run, isChain: false, startCost: 0 };
-}
-
-/** Links that lead to nothing are free. */
-function charged(frame: Frame, found: Value): Value {
-  if (found instanceof Optional && found.value !== undefined) frame.charge(linkCost);
+/** Evaluates a bound name as if it stood where it was bound: what has come on top since then is put aside. */
+function evaluated(frame: Frame, index: number, lazy: Step): Value {
+  const { locals } = frame;
+  const later = locals.slice(index + 1);
+  const found = lazy(frame);
+  locals[index] = found;
+  for (const [offset, local] of later.entries()) locals[index + 1 + offset] = local;
   return found;
-}
-
-function chain(look: Step, startCost: number): Plan {
-  if (startCost === 0) return { run: look, look, isChain: true, startCost };
-  const run: Step = (frame) => {
-    const found = look(frame);
-    frame.charge(startCost);
-    return found;
-  };
-  return { run, look, isChain: true, startCost };
 }
 
 function converted(name: string, overloads: readonly Overload[], argument: Value): Plan {
@@ -346,34 +271,6 @@ function constantMembership(item: Plan, list: ListValue): Plan | undefined {
       : (isInt(wanted) || typeof wanted !== "object" || wanted instanceof Double || wanted instanceof Uint) && hashes.has(hashOf(wanted));
   if (item.constant !== undefined) return value(() => has(item.constant!));
   return value((frame) => has(item.run(frame)));
-}
-
-function listItems(steps: readonly Step[], optionals: ReadonlySet<number>, frame: Frame): Value[] | CelError {
-  const items: Value[] = [];
-  for (let index = 0; index < steps.length; index++) {
-    const item = steps[index]!(frame);
-    if (isCelError(item)) return item;
-    const held = optionals.has(index) ? unwrapEntry(item) : item;
-    if (isCelError(held)) return held;
-    if (held !== undefined) items.push(held);
-  }
-  return items;
-}
-
-function structMembers(fields: readonly { name: string; value: Step; isOptional: boolean }[], frame: Frame): Map<string, Value> | CelError {
-  const members = new Map<string, Value>();
-  for (const field of fields) {
-    const member = field.value(frame);
-    if (isCelError(member)) return member;
-    const held = field.isOptional ? unwrapEntry(member) : member;
-    if (isCelError(held)) return held;
-    if (held !== undefined) members.set(field.name, held);
-  }
-  return members;
-}
-
-function unwrapEntry(member: Value): Value | undefined {
-  return member instanceof Optional ? member.value : new CelError(`cannot initialize optional entry from non-optional value ${String(member)}`);
 }
 
 function shallowName(type: CelType): string {

@@ -95,7 +95,6 @@ const quoteEscapes: Readonly<Record<string, string>> = {
 
 /** In double quotes, control characters that have a letter escaped. */
 export function quote(text: string): string {
-  // eslint-disable-next-line no-control-regex
   return `"${text.replace(/[\u0007\b\f\n\r\t\v\\"]/g, (character) => quoteEscapes[character]!).replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd")}"`;
 }
 

@@ -96,6 +96,12 @@ export interface ComprehensionExpr {
 /** Name of the accumulator that macros make; no identifier can be written so. */
 export const accumulatorName = "@result";
 
+/** Whether a fold only names a value: it runs over nothing and its accumulator is a name of the author's. */
+export function isBinding({ iterRange, loopCondition, accuVar }: ComprehensionExpr): boolean {
+  const isNeverRun = loopCondition.kind === "literal" && loopCondition.value.type === "bool" && !loopCondition.value.value;
+  return isNeverRun && iterRange.kind === "list" && iterRange.elements.length === 0 && accuVar !== accumulatorName;
+}
+
 /** `a.b.c` of a chain of selections that starts at an identifier; undefined for all else. */
 export function qualifiedName(expr: Expr): string | undefined {
   const parts: string[] = [];
