@@ -2,6 +2,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { TaskGroup } from "../../base/task-group.ts";
+import { fieldErrorText } from "../../apimachinery/field-error.ts";
 import type { AnonymousChoice } from "./anonymous.ts";
 import { BearerTokens } from "./bearer-tokens.ts";
 import type { TokenAuthenticator } from "./bearer-tokens.ts";
@@ -10,6 +11,7 @@ import type { AuthenticationConfiguration, JwtConfiguration } from "./jwt/config
 import { jwtTokens } from "./jwt/jwt-tokens.ts";
 import { KeySet } from "./jwt/key-set.ts";
 import type { DocumentReader } from "./jwt/key-set.ts";
+import { validateAuthentication } from "./jwt/validate.ts";
 import { serviceAccountTokens } from "./service-account-tokens.ts";
 import type { ObjectFinder, TokenSigner } from "./service-account-tokens.ts";
 import { staticTokens } from "./static-tokens.ts";
@@ -41,6 +43,8 @@ export interface TokenParts {
 /** Throws an Error for a configuration that cannot be used. */
 export function configuredTokens(options: AuthenticationOptions, parts: TokenParts): BearerTokens {
   const { apiAudiences, clock, find, signer } = parts;
+  const faults = validateAuthentication(options.authentication ?? {}, [signer.issuer]).map(fieldErrorText);
+  if (faults.length > 0) throw new Error(`invalid authentication configuration: ${faults.length === 1 ? faults[0]! : `[${faults.join(", ")}]`}`);
   const issuers = options.readDocument === undefined ? [] : (options.authentication?.jwt ?? []);
   return new BearerTokens(
     [

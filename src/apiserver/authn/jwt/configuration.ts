@@ -13,6 +13,10 @@ export interface JwtConfiguration {
     /** PEM of who signed the issuer's certificate; the system's when absent. */
     readonly certificateAuthority?: string;
     readonly audiences: readonly string[];
+    /** `MatchAny` where there are several audiences. */
+    readonly audienceMatchPolicy?: string;
+    /** Checked, not used: connections go out directly. */
+    readonly egressSelectorType?: string;
   };
   readonly claimValidationRules?: readonly ({ readonly message?: string } & (ClaimRule | Expression))[];
   readonly claimMappings: {

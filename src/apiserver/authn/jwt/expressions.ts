@@ -2,6 +2,8 @@
 import { createEnvironment } from "../../../apimachinery/cel/environment.ts";
 import { activationOf, compile, evaluate } from "../../../apimachinery/cel/program.ts";
 import { dynType, mapType, stringType } from "../../../apimachinery/cel/check/types.ts";
+import { childrenOf } from "../../../apimachinery/cel/syntax/ast.ts";
+import type { Expr } from "../../../apimachinery/cel/syntax/ast.ts";
 import { fromJson } from "../../../apimachinery/cel/eval/json-values.ts";
 import { ListValue } from "../../../apimachinery/cel/eval/values.ts";
 import { cidrLibrary, ipLibrary } from "../../../apimachinery/cel/library/ip-addresses.ts";
@@ -35,6 +37,28 @@ export function compileExpression(variable: "claims" | "user", text: string): Co
     return { value: value instanceof ListValue ? [...value] : undefined };
   };
 }
+
+/** Throws ExpressionError for an expression that cannot be used; one of type dyn may still be a boolean. */
+export function checkExpression(variable: "claims" | "user", text: string, mustBeBoolean: boolean): void {
+  const compilation = compile(environments[variable], text);
+  if (!("program" in compilation)) throw new ExpressionError(`compilation failed: ${compilation.errors}`);
+  if (mustBeBoolean && compilation.program.type.kind !== "bool") throw new ExpressionError("must evaluate to bool");
+}
+
+/** Whether an expression reads this claim, as `claims.name` or `claims.?name`. */
+export function readsClaim(text: string, name: string): boolean {
+  const compilation = compile(environments.claims, text);
+  return "program" in compilation && readsClaimWithin(compilation.program.expr, name);
+}
+
+function readsClaimWithin(expr: Expr, name: string): boolean {
+  if (expr.kind === "select" && expr.field === name && isClaims(expr.operand)) return true;
+  if (expr.kind === "call" && expr.functionName === "_?._" && isClaims(expr.args[0]) && isText(expr.args[1], name)) return true;
+  return childrenOf(expr).some((part) => readsClaimWithin(part, name));
+}
+
+const isClaims = (expr: Expr | undefined): boolean => expr?.kind === "ident" && expr.name === "claims";
+const isText = (expr: Expr | undefined, text: string): boolean => expr?.kind === "literal" && expr.value.type === "string" && expr.value.value === text;
 
 const environments = {
   claims: createEnvironment({ variables: { claims: objectType }, libraries }),
