@@ -54,7 +54,9 @@ async function deleteStored(request: DeleteRequest, stored: StoredObject): Promi
   const plan = planDeletion(request, old, context.server.clock.nowMs());
   if (plan.kind === "remove") {
     if (options.isDryRun) return { isGone: true, object: plan.object, stored: undefined };
-    const result = await commitDelete(context.server, definition, stored);
+    const last = plan.isShortened ? await commitPut(context.server, definition, request, storedBytes(definition, plan.object), stored.revision) : { isCommitted: true as const, stored };
+    if (!last.isCommitted) return "raced";
+    const result = await commitDelete(context.server, definition, last.stored);
     if (!result.isCommitted) return "raced";
     await context.server.allocator.released(context.server, definition, old);
     return { isGone: true, object: plan.object, stored: result.stored };
@@ -67,8 +69,8 @@ async function deleteStored(request: DeleteRequest, stored: StoredObject): Promi
   return { isGone: false, object: readVersion(definition, result.stored), stored: result.stored };
 }
 
-/** `remove` carries the object as the answer shows it. */
-type DeletionPlan = { readonly kind: "remove"; readonly object: KubeObject } | { readonly kind: "unchanged" } | { readonly kind: "mark"; readonly object: KubeObject };
+/** `remove` carries the object as the answer shows it. One whose grace period is cut short is written as such before it goes. */
+type DeletionPlan = { readonly kind: "remove"; readonly object: KubeObject; readonly isShortened: boolean } | { readonly kind: "unchanged" } | { readonly kind: "mark"; readonly object: KubeObject };
 
 /** What a deletion does to the object as it is now. */
 function planDeletion(request: DeleteRequest, old: KubeObject, nowMs: number): DeletionPlan {
@@ -92,7 +94,7 @@ function planDeletion(request: DeleteRequest, old: KubeObject, nowMs: number): D
     strategy.delete?.mark?.(object);
   }
   const remaining = metadata.deletionTimestamp === undefined ? 0 : (metadata.deletionGracePeriodSeconds ?? 0);
-  if (finalizers.length === 0 && remaining === 0 && !isHeld) return { kind: "remove", object };
+  if (finalizers.length === 0 && remaining === 0 && !isHeld) return { kind: "remove", object, isShortened: wasLeaving && metadata.deletionGracePeriodSeconds !== old.metadata.deletionGracePeriodSeconds };
   return deepEqual(object, old) ? { kind: "unchanged" } : { kind: "mark", object };
 }
 
