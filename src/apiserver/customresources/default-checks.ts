@@ -1,6 +1,6 @@
 /** Whether the defaults of a schema are valid by it: what a definition is refused for. */
 import type { FieldError } from "../../apimachinery/field-error.ts";
-import { FieldPath } from "../../apimachinery/field-path.ts";
+import type { FieldPath } from "../../apimachinery/field-path.ts";
 import { isObject } from "../../apimachinery/json.ts";
 import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
 import { memberOf, parseStructuralSchema } from "../../apimachinery/structural/structural-schema.ts";

@@ -122,7 +122,7 @@ function repetitionWarnings(spec: PodSpec, path: FieldPath): string[] {
 }
 
 /** Thousandths of larger amounts do not fit into 64 bits, which leaves a fraction. */
-const mostMilli = 9_223_372_036_854_775;
+const mostMilli = 2 ** 63 / 1000;
 
 export function fractionWarnings(list: ResourceList | undefined, names: readonly string[], path: FieldPath): string[] {
   return names.flatMap((name) => {
