@@ -4,7 +4,6 @@ import type { FieldSelector } from "../../apimachinery/selectors/field-selector.
 import { matchesLabels, parseLabelSelector } from "../../apimachinery/selectors/label-selector.ts";
 import type { LabelSelector } from "../../apimachinery/selectors/label-selector.ts";
 import { badRequestError } from "../../apimachinery/status.ts";
-import type { KubeObject } from "../../apimachinery/object.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
 import { readVersion } from "../registry/convert.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
@@ -33,8 +32,8 @@ export function parseSelection(definition: ResourceDefinition, namespace: string
     isEverything,
     matches(stored) {
       if (isEverything) return true;
-      const object = readVersion(definition, stored);
-      return matchesLabels(labels, object.metadata.labels ?? {}) && matchesFieldLabels(fields, definition, object);
+      if (fields.length > 0 && !matchesFields(fields, fieldValues(definition, stored))) return false;
+      return labels.requirements.length === 0 || matchesLabels(labels, readVersion(definition, stored).metadata.labels ?? {});
     },
   };
 }
@@ -62,8 +61,18 @@ function readFields(definition: ResourceDefinition, query: URLSearchParams): Fie
   return fields;
 }
 
-function matchesFieldLabels(fields: FieldSelector, definition: ResourceDefinition, object: KubeObject): boolean {
-  if (fields.length === 0) return true;
-  const values: Record<string, string> = { "metadata.name": object.metadata.name ?? "", "metadata.namespace": object.metadata.namespace ?? "", ...definition.strategy?.selectableFields?.(object) };
-  return matchesFields(fields, values);
+/** Field labels of a stored object by version, worked out once however many watches ask: each node's kubelet looks at every pod's event. */
+const knownValues = new WeakMap<StoredObject, Map<string, Readonly<Record<string, string>>>>();
+
+function fieldValues(definition: ResourceDefinition, stored: StoredObject): Readonly<Record<string, string>> {
+  let byVersion = knownValues.get(stored);
+  if (byVersion === undefined) knownValues.set(stored, (byVersion = new Map()));
+  const version = `${definition.group}/${definition.version}`;
+  let values = byVersion.get(version);
+  if (values === undefined) {
+    const object = readVersion(definition, stored);
+    values = { "metadata.name": object.metadata.name ?? "", "metadata.namespace": object.metadata.namespace ?? "", ...definition.strategy?.selectableFields?.(object) };
+    byVersion.set(version, values);
+  }
+  return values;
 }
