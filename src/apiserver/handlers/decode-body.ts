@@ -146,7 +146,7 @@ function checkType(found: { apiVersion?: string; kind?: string }, expected: Expe
 }
 
 /** Kinds that Kubernetes knows without serving them. */
-const registeredBesides = new Set(["v1/List", "apps/v1beta1/Scale", "apps/v1beta2/Scale", "extensions/v1beta1/Scale", "apiextensions.k8s.io/v1beta1/CustomResourceDefinition"]);
+const registeredBesides = new Set(["v1/List", "apps/v1beta1/Scale", "apps/v1beta2/Scale", "extensions/v1beta1/Scale", "apiextensions.k8s.io/v1beta1/CustomResourceDefinition", "authentication.k8s.io/v1beta1/SelfSubjectReview"]);
 
 /** Go's package of a group's internal types. */
 function expectedPackage(group: string): string {
