@@ -52,7 +52,8 @@ export function parseArguments(words: readonly string[], table: OptionTable, com
     if (kind === "boolean") options.set(option.name, option.value ?? "true");
     else {
       const value = option.value ?? rest[++index];
-      if (value === undefined) throw new UsageError(`option --${option.name} wants a value`);
+      // (A value that begins so is given as --name=value.)
+      if (value === undefined || (option.value === undefined && value.startsWith("--"))) throw new UsageError(`option --${option.name} wants a value`);
       options.set(option.name, value);
     }
   }

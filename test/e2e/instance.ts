@@ -1,6 +1,6 @@
 /** Runs the built `coracle` for a test, in a folder, on ports and address ranges of its own, and removes all of it at the end. */
-import { execFile, spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
+import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
 import { access, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -19,19 +19,34 @@ export interface InstanceOptions {
   readonly command?: string;
 }
 
+/** `bin/coracle ARGS…` to its end; `through` is a program with arguments that starts it (setpriv, unshare). */
+export function runCoracle(args: readonly string[], through: readonly string[] = []): { readonly code: number | null; readonly stdout: string; readonly stderr: string } {
+  const [command, ...rest] = [...through, coracle, ...args];
+  const { status, stdout, stderr } = spawnSync(command!, rest, { encoding: "utf8", timeout: 60_000 });
+  return { code: status, stdout, stderr };
+}
+
+/** The user `nobody`, who has nothing. Only root can become it. */
+export const asNobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+
 /** A data directory and the processes that run it. */
 export class Instance implements AsyncDisposable {
   readonly dataDir: string;
+  readonly #folder: string | undefined;
   readonly #running = new Set<ChildProcess>();
 
-  private constructor(dataDir: string) {
+  private constructor(dataDir: string, folder: string | undefined) {
     this.dataDir = dataDir;
+    this.#folder = folder;
   }
 
-  static async create(): Promise<Instance> {
+  /** On a data directory of its own, in a folder of its own unless it is given. */
+  static async create(dataDir?: string): Promise<Instance> {
     // Builds what is stale: an ordinary user could not.
     await execute(coracle, ["version"]);
-    return new Instance(path.join(await mkdtemp(path.join(tmpdir(), "coracle-test-")), "data"));
+    if (dataDir !== undefined) return new Instance(dataDir, undefined);
+    const folder = await mkdtemp(path.join(tmpdir(), "coracle-test-"));
+    return new Instance(path.join(folder, "data"), folder);
   }
 
   /** Starts a process and resolves when it says that it is ready; rejects with its output when it ends before. */
@@ -61,8 +76,14 @@ export class Instance implements AsyncDisposable {
   }
 
   async kubectl(...args: string[]): Promise<string> {
-    const { stdout } = await execute(kubectlPath, args, { env: { ...process.env, KUBECONFIG: path.join(this.dataDir, "kubeconfig") }, timeout: 120_000, maxBuffer: 64 << 20 });
+    const { stdout } = await execute(kubectlPath, args, { env: this.#environment(), timeout: 120_000, maxBuffer: 64 << 20 });
     return stdout.trim();
+  }
+
+  /** A kubectl that goes on; with a terminal of its own if asked for. `env` is added to the environment. */
+  startKubectl(args: readonly string[], { hasTerminal = false, env = {} }: { hasTerminal?: boolean; env?: Record<string, string> } = {}): Session {
+    const words = hasTerminal ? ["script", "-qec", [kubectlPath, ...args].join(" "), "/dev/null"] : [kubectlPath, ...args];
+    return new Session(spawn(words[0]!, words.slice(1), { env: { ...this.#environment(), ...env } }));
   }
 
   async coracle(...args: string[]): Promise<string> {
@@ -78,20 +99,60 @@ export class Instance implements AsyncDisposable {
     }, `an answer of ${url}`);
   }
 
+  #environment(): NodeJS.ProcessEnv {
+    return { ...process.env, KUBECONFIG: path.join(this.dataDir, "kubeconfig") };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const child of this.#running) await this.end(child, "SIGTERM");
     await this.coracle("reset");
-    await rm(path.dirname(this.dataDir), { recursive: true, force: true });
+    if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** A program that goes on, with all that it has said. */
+export class Session implements AsyncDisposable {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #ended: Promise<number | null>;
+  #output = "";
+
+  constructor(child: ChildProcessWithoutNullStreams) {
+    this.#child = child;
+    this.#ended = new Promise((resolve) => child.once("close", resolve));
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (this.#output += text));
+  }
+
+  get output(): string {
+    return this.#output;
+  }
+
+  write(text: string): void {
+    this.#child.stdin.write(text);
+  }
+
+  /** Resolves with the exit code. */
+  ended(): Promise<number | null> {
+    return this.#ended;
+  }
+
+  /** Resolves with the match as soon as the output has one; rejects with the output after `timeoutMs`. */
+  async saw(pattern: RegExp, timeoutMs = 20_000): Promise<RegExpExecArray> {
+    return until(async () => pattern.exec(this.#output) ?? undefined, () => `${pattern} in:\n${this.#output}`, timeoutMs);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill();
+    await this.#ended;
   }
 }
 
 /** Asks again until there is a result; rejects after `timeoutMs`. */
-export async function until<T>(ask: () => Promise<T | undefined>, what: string, timeoutMs = 20_000): Promise<T> {
+export async function until<T>(ask: () => Promise<T | undefined>, what: string | (() => string), timeoutMs = 20_000): Promise<T> {
   const end = performance.now() + timeoutMs;
   for (;;) {
     const result = await ask();
     if (result !== undefined) return result;
-    if (performance.now() > end) throw new Error(`there is not ${what} after ${timeoutMs} ms`);
+    if (performance.now() > end) throw new Error(`there is not ${typeof what === "string" ? what : what()} after ${timeoutMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -31,8 +31,10 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
   const running = new AsyncDisposableStack();
   try {
     const borrowed = running.use(borrowPrograms(environment));
-    const group = new TaskGroup({ onFailure: (name, error) => log.error("Component failed", { name, error }) });
-    const runtime = running.use(await startNodeRuntime({ environment, options, programs: borrowed.programs, group }));
+    const newGroup = () => new TaskGroup({ onFailure: (name, error) => log.error("Component failed", { name, error }) });
+    const beside = newGroup();
+    running.defer(() => beside.close());
+    const runtime = running.use(await startNodeRuntime({ environment, options, programs: borrowed.programs, group: beside }));
     const address = firstHostAddress();
     const nodeNames = namesOfNodes(options.nodeName ?? hostname().toLowerCase(), options.nodes);
     const serving = await certificates.serving("kubelet", [...new Set([...nodeNames.slice(0, 1), "localhost", "127.0.0.1", address])]);
@@ -60,6 +62,7 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
         }),
       );
     }
+    const group = newGroup();
     for (const kubelet of kubelets) group.start(`kubelet ${kubelet.nodeName}`, (signal) => kubelet.run(signal));
     running.defer(() => group.close());
     return running;

@@ -1,8 +1,11 @@
 /** The pod network as a component: set up before the kubelet starts pods; it stays when we stop, since pods go on running. */
 import { join } from "node:path";
+import type { Programs } from "../../host/index.ts";
 import { cniConfig, resetNetwork, setUpNodeNetwork, writeCniConfig } from "../../network/index.ts";
+import type { Environment } from "../environment.ts";
 import { instanceId } from "../instance-id.ts";
 import { borrowPrograms } from "../shared-programs.ts";
+import type { UpOptions } from "../up-options.ts";
 import { chooseDataPlane } from "./choose-runtime.ts";
 import type { ComponentContext } from "./start-components.ts";
 
@@ -17,9 +20,19 @@ export async function startNetwork({ environment, options }: ComponentContext): 
   const borrowed = borrowPrograms(environment);
   try {
     if ((await chooseDataPlane(options, borrowed.programs)) !== "nft") return borrowed;
+    await setUp(environment, options, borrowed.programs);
+    return borrowed;
+  } catch (error) {
+    await borrowed[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function setUp(environment: Environment, options: UpOptions, programs: Programs): Promise<void> {
+  try {
     const id = instanceId(options.dataDir);
     await setUpNodeNetwork({
-      programs: borrowed.programs,
+      programs,
       log: environment.log.with({ component: "network" }),
       instanceId: id,
       podCidrs: options.podCidrs,
@@ -30,9 +43,7 @@ export async function startNetwork({ environment, options }: ComponentContext): 
       cniConfDirectory(options.dataDir),
       cniConfig({ instanceId: id, podCidrs: options.podCidrs, addressDirectory: join(options.dataDir, "cni", "addresses") }),
     );
-    return borrowed;
   } catch (error) {
-    await borrowed[Symbol.asyncDispose]();
     throw new Error(
       `could not set up the pod network (${error instanceof Error ? error.message : String(error)}): run as root with nftables and iproute2, or use --runtime process`,
       { cause: error },
