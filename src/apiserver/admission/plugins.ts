@@ -16,6 +16,7 @@ import { defaultTolerationSeconds } from "./pods/default-toleration-seconds.ts";
 import { extendedResourceToleration } from "./pods/extended-resource-toleration.ts";
 import { limitPodHardAntiAffinityTopology } from "./pods/hard-anti-affinity.ts";
 import { podNodeSelector } from "./pods/node-selector.ts";
+import { imagePolicyWebhook } from "./pods/image-policy-webhook.ts";
 import { priority } from "./pods/priority.ts";
 import { podResizeValidator } from "./pods/resize-validator.ts";
 import { runtimeClass } from "./pods/runtime-class.ts";
@@ -60,6 +61,7 @@ const known: readonly KnownPlugin[] = [
   onDemand(nodeRestriction),
   byDefault(taintNodesByCondition),
   onDemand(alwaysPullImages),
+  configured("ImagePolicyWebhook", imagePolicyWebhook),
   { name: "PodSecurity", isDefault: true, make: (configuration) => podSecurity(readConfiguration(configuration)) },
   configured("PodNodeSelector", podNodeSelector),
   byDefault(priority),

@@ -1,4 +1,4 @@
-/** Reviews that a server elsewhere answers: TokenReview and SubjectAccessReview over HTTPS (documentation page "Webhook Token Authentication"). */
+/** Reviews that a server elsewhere answers: TokenReview, SubjectAccessReview and ImageReview over HTTPS (documentation page "Webhook Token Authentication"). */
 import { sleep } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 
@@ -13,18 +13,19 @@ export class WebhookError extends Error {
 export interface ReviewWebhookOptions {
   readonly send: ReviewSender;
   readonly clock: Clock;
-  readonly kind: "TokenReview" | "SubjectAccessReview";
+  readonly kind: "TokenReview" | "SubjectAccessReview" | "ImageReview";
   readonly apiVersion: string;
   readonly timeoutMs: number;
+  /** Before the second try; 500 when absent. */
+  readonly firstPauseMs?: number;
 }
 
 /** Tries in all when the other side says that it failed. */
 const attempts = 5;
-const firstPauseMs = 500;
 const pauseFactor = 1.5;
 
 /** Sends a review with this `spec` and returns its `status`. Throws WebhookError. */
-export async function sendReview<S extends object>({ send, clock, kind, apiVersion, timeoutMs }: ReviewWebhookOptions, spec: object, initialStatus: object): Promise<S> {
+export async function sendReview<S extends object>({ send, clock, kind, apiVersion, timeoutMs, firstPauseMs = 500 }: ReviewWebhookOptions, spec: object, initialStatus: object): Promise<S> {
   const body = Buffer.from(JSON.stringify({ kind, apiVersion, metadata: {}, spec, status: initialStatus }));
   let pauseMs = firstPauseMs;
   for (let attempt = 1; ; attempt++) {

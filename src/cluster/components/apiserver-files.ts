@@ -129,7 +129,10 @@ interface AdmissionConfiguration {
 async function admissionConfigurations(path: string): Promise<Record<string, unknown>> {
   const { plugins = [] } = (await document(path)) as AdmissionConfiguration;
   const entries = plugins.map(async ({ name, path: own, configuration }) => [name, own === undefined || own === "" ? configuration : await document(resolve(dirname(path), own))] as const);
-  return Object.fromEntries(await Promise.all(entries));
+  const configurations: Record<string, unknown> = Object.fromEntries(await Promise.all(entries));
+  const images = configurations["ImagePolicyWebhook"] as { imagePolicy?: { kubeConfigFile?: string } } | undefined;
+  if (images?.imagePolicy !== undefined) configurations["ImagePolicyWebhook"] = { ...images, send: await sender(resolve(dirname(path), images.imagePolicy.kubeConfigFile ?? "")) };
+  return configurations;
 }
 
 async function document(path: string): Promise<unknown> {
