@@ -28,7 +28,7 @@ function write(work: Exclude<Work, string>, out: string[]): Work[] {
     return value.flatMap((item, index): Work[] => [`${index === 0 && place !== "key" ? "" : spaces(indent)}- `, { value: item, indent: indent + 2, place: "item" }]);
   }
   if (isObject(value)) return writeObject(value, work, out);
-  return [`${lead}${scalarText(value, indent)}\n`];
+  return [`${lead}${scalarText(value, indent, place === "start" ? 0 : column(out) + lead.length)}\n`];
 }
 
 function writeObject(value: JsonObject, { indent, place }: Exclude<Work, string>, out: string[]): Work[] {
@@ -74,9 +74,42 @@ function digitsAt(text: string, index: number): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-function scalarText(value: Exclude<JsonValue, JsonValue[] | JsonObject>, indent: number): string {
+/** Where the line that is being written has come to. */
+function column(out: readonly string[]): number {
+  let length = 0;
+  for (let index = out.length - 1; index >= 0; index--) {
+    const text = out[index]!;
+    const lineStart = text.lastIndexOf("\n") + 1;
+    length += text.length - lineStart;
+    if (lineStart > 0) break;
+  }
+  return length;
+}
+
+/** Lines are broken at the first single blank behind this column. */
+const bestWidth = 80;
+
+/** A plain or quoted scalar that begins in column `start`, broken into lines where it is long; keys (no `start`) are not. */
+function folded(text: string, indent: number, start: number | undefined): string {
+  if (start === undefined || start + text.length <= bestWidth) return text;
+  let at = start;
+  let result = "";
+  for (let index = 0; index < text.length; index++) {
+    const isBlank = text[index] === " ";
+    if (isBlank && at > bestWidth && index > 0 && index < text.length - 1 && text[index - 1] !== " " && text[index + 1] !== " ") {
+      result += `\n${spaces(indent)}`;
+      at = indent;
+    } else {
+      result += text[index];
+      at++;
+    }
+  }
+  return result;
+}
+
+function scalarText(value: Exclude<JsonValue, JsonValue[] | JsonObject>, indent: number, start: number): string {
   if (value === null) return "null";
-  if (typeof value === "string") return textScalar(value, indent);
+  if (typeof value === "string") return textScalar(value, indent, start);
   return typeof value === "boolean" ? String(value) : numberText(isRawNumber(value) ? value.rawJSON : String(value));
 }
 
@@ -97,12 +130,12 @@ const misread = /^(~|null|Null|NULL|y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|
 const unsafeStart = /^[-?:](\s|$)|^[,[\]{}#&*!|>'"%@`]|^---|^\.\.\./;
 const unsafeInside = /:(\s|$)|\s#|[\t]|^\s|\s$/;
 
-function textScalar(text: string, indent: number): string {
+function textScalar(text: string, indent: number, start?: number): string {
   if (misread.test(text)) return JSON.stringify(text);
   if (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufeff\ud800-\udfff\u2028\u2029]/.test(text)) return escaped(text);
   if (text.includes("\n")) return /^[ \n\t]/.test(text) && text.trim() === "" ? escaped(text) : literal(text, indent);
-  if (unsafeStart.test(text) || unsafeInside.test(text)) return `'${text.replaceAll("'", "''")}'`;
-  return text;
+  if (unsafeStart.test(text) || unsafeInside.test(text)) return folded(`'${text.replaceAll("'", "''")}'`, indent, start);
+  return folded(text, indent, start);
 }
 
 function escaped(text: string): string {

@@ -13,7 +13,7 @@ import type { OtherVersion, OtherVersions } from "./versions.ts";
  */
 export function pruneUnapplied(merged: JsonObject, previous: ManagedSet, owners: { sets: ManagedSets; versions: OtherVersions }): JsonObject {
   const version = owners.versions(previous.apiVersion);
-  if (version === undefined || isEmptySet(previous.fields)) return merged;
+  if (version === undefined || version.keepsUnapplied === true || isEmptySet(previous.fields)) return merged;
   const converted = version.convert(merged);
   const last = withDeclaredFields(previous.fields, version.schema);
   const pruned = addBackOwned(merged, version.convertBack(removeFields(converted, last, version.schema)), previous.apiVersion, owners);

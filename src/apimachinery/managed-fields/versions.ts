@@ -10,6 +10,8 @@ export interface OtherVersion {
   readonly schema: Schema;
   convert(object: JsonObject): JsonObject;
   convertBack(object: JsonObject): JsonObject;
+  /** Built-in kinds: what a manager gives up by applying in another version than before stays in the object, owned by nobody. */
+  readonly keepsUnapplied?: boolean;
 }
 
 /** The version called `apiVersion`, or undefined when the kind has none: the fields of its managers are given up. */

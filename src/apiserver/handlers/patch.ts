@@ -199,6 +199,12 @@ function decodePatchedCustom(codec: ObjectCodec, patched: JsonObject) {
 }
 
 /** A strategic patch is shown itself in errors, the others by what they made, members sorted. */
+/** Members in order wherever the patch reached: only that was read. */
+function sortedWhere(patched: JsonValue, patch: JsonValue): JsonValue {
+  if (!isObject(patched) || !isObject(patch)) return patched;
+  return Object.fromEntries(Object.entries(sortedTop(patched)).map(([name, value]) => [name, Object.hasOwn(patch, name) ? sortedWhere(value, patch[name]!) : value]));
+}
+
 function sortedTop(patched: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(patched).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -206,7 +212,7 @@ function sortedTop(patched: JsonObject): JsonObject {
 export function shownPatch(patched: JsonObject, origin: { readonly type: PatchType; readonly patch: JsonValue; readonly isCustom?: boolean }): string {
   if (origin.isCustom === true) return JSON.stringify(sortedMembers(patched));
   if (origin.type === "application/strategic-merge-patch+json") return goText(origin.patch);
-  return JSON.stringify(sortedTop(patched));
+  return JSON.stringify(origin.type === "application/merge-patch+json" ? sortedWhere(patched, origin.patch) : sortedTop(patched));
 }
 
 function invalidPatch(shown: string, fault: string): StatusError {

@@ -15,7 +15,7 @@ export function otherVersionsOf(definition: ResourceDefinition, resources: Resou
     const version = parseApiVersion(apiVersion);
     const other = version === undefined ? undefined : resources.byKind(version.group, version.version, definition.kind);
     if (other === undefined || other.storage?.prefix !== definition.storage?.prefix) return undefined;
-    return { schema: other.schema, convert: (object) => between(definition, other, object), convertBack: (object) => between(other, definition, object) };
+    return { schema: other.schema, convert: (object) => between(definition, other, object), convertBack: (object) => between(other, definition, object), keepsUnapplied: true };
   };
 }
 

@@ -121,13 +121,17 @@ function repetitionWarnings(spec: PodSpec, path: FieldPath): string[] {
   return warnings;
 }
 
-/** Thousandths of larger amounts do not fit into 64 bits, which leaves a fraction. */
+/** Binary amounts whose thousandths do not fit into 64 bits lose bits, which leaves a fraction. */
+function overflowsInMilli(amount: string | number): boolean {
+  return String(amount).endsWith("i") && compareQuantities(amount, mostMilli) > 0;
+}
+
 const mostMilli = 2 ** 63 / 1000;
 
 export function fractionWarnings(list: ResourceList | undefined, names: readonly string[], path: FieldPath): string[] {
   return names.flatMap((name) => {
     const amount = list?.[name];
-    return amount === undefined || (isWhole(amount) && compareQuantities(amount, mostMilli) <= 0)
+    return amount === undefined || (isWhole(amount) && !overflowsInMilli(amount))
       ? []
       : [`${path.key(name)}: fractional byte value ${JSON.stringify(String(amount))} is invalid, must be an integer`];
   });
