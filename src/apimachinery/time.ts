@@ -46,6 +46,8 @@ const days = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
 
 /** Reads `text` as Go does with the API's layout; throws `TimeError`. */
 export function parseInstant(text: string, layout: TimeLayout): Instant {
+  const plain = layout === "time" ? plainSeconds(text) : undefined;
+  if (plain !== undefined) return { seconds: plain, nanos: 0 };
   const reader = new Reader(text, layouts[layout]);
   const year = reader.digits("2006", 4, 4);
   reader.literal("-");
@@ -68,6 +70,28 @@ export function parseInstant(text: string, layout: TimeLayout): Instant {
   if (day < 1 || day > daysIn(year, month)) reader.fail(": day out of range");
   return { seconds: epochSeconds(year, month, day) + hour * 3600 + minute * 60 + second - offsetSeconds, nanos };
 }
+
+/** Seconds of `2026-01-02T03:04:05Z`, the form in which the API prints times; undefined for whatever looks different or unusual. */
+function plainSeconds(text: string): number | undefined {
+  if (text.length !== 20 || text[4] !== "-" || text[7] !== "-" || text[10] !== "T" || text[13] !== ":" || text[16] !== ":" || text[19] !== "Z") return undefined;
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
+  const month = twoDigits(text, 5);
+  const day = twoDigits(text, 8);
+  const hour = twoDigits(text, 11);
+  const minute = twoDigits(text, 14);
+  const second = twoDigits(text, 17);
+  const isOrdinary = year >= 100 && month >= 1 && month <= 12 && day >= 1 && day <= 28 && hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59 && second >= 0 && second <= 59;
+  return isOrdinary ? Date.UTC(year, month - 1, day, hour, minute, second) / 1000 : undefined;
+}
+
+/** NaN when they are none. */
+function twoDigits(text: string, at: number): number {
+  const tens = text.charCodeAt(at) - zero;
+  const ones = text.charCodeAt(at + 1) - zero;
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
+}
+
+const zero = 0x30;
 
 /** Walks over the text chunk by chunk, as the layout asks. */
 class Reader {

@@ -25,6 +25,9 @@ export interface CacheEvent {
   readonly frames: Map<string, Buffer>;
 }
 
+/** Newest events whose frames are kept. */
+const framedEvents = 256;
+
 export type EventListener = (event: CacheEvent) => void;
 
 export class ResourceCache {
@@ -91,6 +94,8 @@ export class ResourceCache {
     const type = bytes === undefined ? "DELETED" : previous === undefined ? "ADDED" : "MODIFIED";
     const event: CacheEvent = { type, revision, object, previous, state: this.#state, frames: new Map() };
     this.#window.push(event);
+    // Watches that are further behind make frames of their own.
+    this.#window[this.#window.length - framedEvents]?.frames.clear();
     if (this.#window.length > this.#windowLimit) this.#trim(this.#window.length - (this.#windowLimit >> 1));
     return event;
   }

@@ -120,7 +120,9 @@ export async function respondList(context: RequestContext, definition: ResourceD
     case undefined: {
       const head = listHead(definition, metadata);
       const schema = typeRegistry.kind(definition.group, definition.version, definition.listKind);
-      const itemAt = (index: number) => bareItem(printedAs(definition, objects[index]!, form), definition);
+      // What is stored is canonical already.
+      const isAsStored = (index: number) => form.mediaType === "application/vnd.kubernetes.protobuf" && isServedAsStored(definition, items[index]!);
+      const itemAt = (index: number) => bareItem(isAsStored(index) ? (objects[index] as unknown as JsonObject) : printedAs(definition, objects[index]!, form), definition);
       if (isLong) return longList(head, { count: objects.length, itemAt }, { form, schema, clock });
       return objectResponse(200, { ...head, items: objects.map((_, index) => itemAt(index)) }, form, schema);
     }

@@ -24,6 +24,9 @@ const heads = { ADDED: Buffer.from('{"type":"ADDED","object":'), MODIFIED: Buffe
 /** Annotation of the bookmark that ends the initial events (KEP-3157). */
 const initialEventsEnd = { "k8s.io/initial-events-end": "true" };
 
+/** More than come up in one turn: a watch that catches up, which does so alone. */
+const sharedEventsAtMost = 128;
+
 export class FrameEncoder {
   readonly #context: RequestContext;
   readonly #definition: ResourceDefinition;
@@ -50,6 +53,23 @@ export class FrameEncoder {
       event.frames.set(this.#sharedKey, frame);
     }
     return frame;
+  }
+
+  /**
+   * The frames of events that came up together, in one piece. A watch that takes all of a collection under `keyPrefix` sees the same events
+   * between two revisions as any other such watch, so that they share the piece, too.
+   */
+  events(events: readonly CacheEvent[], keyPrefix: string): Buffer {
+    const last = events[events.length - 1]!;
+    if (events.length === 1) return this.event(last);
+    if (this.#sharedKey === undefined || events.length > sharedEventsAtMost) return Buffer.concat(events.map((event) => this.event(event)));
+    const key = `${this.#sharedKey} ${keyPrefix} from ${events[0]!.revision}`;
+    let piece = last.frames.get(key);
+    if (piece === undefined) {
+      piece = Buffer.concat(events.map((event) => this.event(event)));
+      last.frames.set(key, piece);
+    }
+    return piece;
   }
 
   object(type: EventType, stored: StoredObject): Buffer {

@@ -4,7 +4,10 @@
  */
 import type { ApiResponse } from "../../apimachinery/request.ts";
 import { deadline } from "../../base/clock.ts";
+import { Pacer } from "../../base/pacer.ts";
+import type { SortedMap } from "../../base/sorted-map.ts";
 import type { CacheEvent, EventType, ResourceCache } from "../cache/resource-cache.ts";
+import type { StoredObject } from "../cache/stored-object.ts";
 import { toStatus } from "../http/write-response.ts";
 import type { Negotiated } from "../http/negotiation.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
@@ -45,6 +48,8 @@ function streamType(form: Negotiated): string {
 
 /** Frames a slow reader may leave behind before its watch is ended (it lists anew). */
 const queueLimit = 10_000;
+/** Size of the pieces in which the first state is sent. */
+const pieceBytes = 64 * 1024;
 /** Time between bookmarks. */
 const bookmarkMs = 60_000;
 
@@ -60,7 +65,9 @@ class WatchStream implements AsyncIterable<Uint8Array> {
   readonly #cache: ResourceCache;
   readonly #lifetime: AbortSignal | undefined;
   readonly #events: { value: number };
-  #pending: Buffer[] = [];
+  /** Frames, and events whose frames are yet to be made: those are shared with other watches. */
+  #pending: (Buffer | CacheEvent)[] = [];
+  #initial: { readonly state: SortedMap<StoredObject>; readonly bookmarkRevision: number | undefined } | undefined;
   #wake: (() => void) | undefined;
   #isEnded = false;
 
@@ -87,11 +94,10 @@ class WatchStream implements AsyncIterable<Uint8Array> {
     };
     this.#onBookmark = reschedule;
     try {
+      yield* this.#initialPieces();
       for (;;) {
         if (this.#pending.length > 0) {
-          const chunk = this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending);
-          this.#pending = [];
-          yield chunk;
+          yield this.#take();
           continue;
         }
         if (this.#isEnded || limit.signal.aborted) return;
@@ -108,6 +114,38 @@ class WatchStream implements AsyncIterable<Uint8Array> {
     }
   }
 
+  /** The state that the watch begins with, in pieces; what happens meanwhile waits behind it. */
+  async *#initialPieces(): AsyncGenerator<Buffer> {
+    if (this.#initial === undefined) return;
+    const { state, bookmarkRevision } = this.#initial;
+    this.#initial = undefined;
+    const pacer = new Pacer(this.#context.server.clock);
+    let frames: Buffer[] = [];
+    let bytes = 0;
+    for (const [, stored] of state.prefixed(this.#selection.keyPrefix)) {
+      if (this.#isEnded) return;
+      if (this.#selection.matches(stored)) bytes += frames[frames.push(this.#encoder.object("ADDED", stored)) - 1]!.length;
+      if (pacer.isDue()) await pacer.turn();
+      if (bytes < pieceBytes) continue;
+      this.#events.value += frames.length;
+      yield Buffer.concat(frames);
+      frames = [];
+      bytes = 0;
+    }
+    if (bookmarkRevision !== undefined) frames.push(this.#encoder.bookmark(bookmarkRevision, true));
+    this.#events.value += frames.length;
+    if (frames.length > 0) yield Buffer.concat(frames);
+  }
+
+  /** Everything that waits, as one piece. */
+  #take(): Buffer {
+    const pending = this.#pending;
+    this.#pending = [];
+    if (pending.every(isEvent)) return this.#encoder.events(pending, this.#selection.keyPrefix);
+    if (pending.length === 1) return pending[0] as Buffer;
+    return Buffer.concat(pending.map((item) => (isEvent(item) ? this.#encoder.event(item) : item)));
+  }
+
   #onBookmark: () => void = () => {};
 
   /** Queues what the watch begins with and listens for what follows, without a gap between them. */
@@ -120,10 +158,7 @@ class WatchStream implements AsyncIterable<Uint8Array> {
       return () => {};
     }
     if (sendsInitial || (revision === undefined && !asksInitial)) {
-      for (const [, stored] of this.#cache.state.prefixed(this.#selection.keyPrefix)) {
-        if (this.#selection.matches(stored)) this.#push(this.#encoder.object("ADDED", stored));
-      }
-      if (sendsInitial && mayBookmark) this.#push(this.#encoder.bookmark(this.#context.server.cacher.revision, true));
+      this.#initial = { state: this.#cache.state, bookmarkRevision: sendsInitial && mayBookmark ? current : undefined };
     } else if (revision === undefined) {
       // No initial events were asked for: what follows is enough.
     } else if (revision > this.#context.server.cacher.revision) {
@@ -144,7 +179,7 @@ class WatchStream implements AsyncIterable<Uint8Array> {
   #deliver(event: CacheEvent): void {
     if (!event.object.key.startsWith(this.#selection.keyPrefix)) return;
     if (this.#selection.isEverything) {
-      this.#push(this.#encoder.event(event));
+      this.#push(event);
       return;
     }
     const isNow = event.type !== "DELETED" && this.#selection.matches(event.object);
@@ -164,7 +199,7 @@ class WatchStream implements AsyncIterable<Uint8Array> {
     });
   }
 
-  #push(frame: Buffer): void {
+  #push(frame: Buffer | CacheEvent): void {
     if (this.#isEnded) return;
     this.#events.value += 1;
     this.#pending.push(frame);
@@ -182,6 +217,10 @@ class WatchStream implements AsyncIterable<Uint8Array> {
     this.#wake = undefined;
     wake?.();
   }
+}
+
+function isEvent(item: Buffer | CacheEvent): item is CacheEvent {
+  return !Buffer.isBuffer(item);
 }
 
 /** What a change means to a watch that selects: objects come into view and leave it. */
