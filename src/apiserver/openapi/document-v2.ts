@@ -12,13 +12,14 @@ import { referencePrefix } from "./type-definitions.ts";
 export function documentV2({ info, paths, definition, types = [] }: DocumentParts): JsonObject {
   const shared = new SharedParameters();
   const items = Object.fromEntries(paths.map((path) => [path.path, pathItem(path, shared)]));
-  const definitions = referencedDefinitions([items, types.map((name) => ({ $ref: `${referencePrefix.v2}${name}` }))], referencePrefix.v2, definition);
+  const parameters = shared.definitions();
+  const definitions = referencedDefinitions([items, parameters, types.map((name) => ({ $ref: `${referencePrefix.v2}${name}` }))], referencePrefix.v2, definition);
   return {
     swagger: "2.0",
     info,
     paths: items,
     definitions,
-    parameters: shared.definitions(),
+    parameters,
     securityDefinitions: { BearerToken: { description: "Bearer Token authentication", type: "apiKey", name: "authorization", in: "header" } },
     security: [{ BearerToken: [] }],
   };
