@@ -25,6 +25,7 @@ import { tokenCleanerController } from "./token-cleaner/controller.ts";
 import { ttlAfterFinishedController } from "./ttl-after-finished/controller.ts";
 import { ttlController } from "./ttl/controller.ts";
 import { claimProtectionController } from "./volume-protection/claim-controller.ts";
+import { volumeBinderController } from "./persistentvolume-binder/controller.ts";
 import { volumeProtectionController } from "./volume-protection/volume-controller.ts";
 import type { Controller } from "../operator/index.ts";
 import type { ManagerFlags } from "./flags.ts";
@@ -70,6 +71,7 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     on("replicaset-controller", ["replicaset"], () => replicaSetController(workers("replicaset", 5))),
     on("statefulset-controller", ["statefulset"], () => statefulSetController(workers("statefulset", 5))),
     on("ttl-controller", ["ttl"], () => ttlController()),
+    on("persistentvolume-binder-controller", ["persistentvolume-binder"], () => volumeBinderController()),
     on("clusterrole-aggregation-controller", ["clusterrole-aggregation"], () => clusterRoleAggregationController()),
     on("persistentvolumeclaim-protection-controller", ["pvc-protection"], () => claimProtectionController()),
     on("persistentvolume-protection-controller", ["pv-protection"], () => volumeProtectionController()),
