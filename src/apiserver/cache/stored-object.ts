@@ -42,9 +42,14 @@ export class StoredObject {
   #locate(): void {
     this.#metadataAt = this.bytes.indexOf(metadataMarker);
     const start = this.#metadataAt + metadataMarker.length;
-    // Of the members in front of it (name, generateName, namespace) none holds a quote.
     const uid = this.bytes.indexOf(uidMarker, start);
-    this.#versionAt = uid >= 0 && uid < start + uidSearchBytes ? this.bytes.indexOf(quote, uid + uidMarker.length) + 1 : start;
+    this.#versionAt = uid >= 0 && uid < start + uidSearchBytes && this.#isFlat(start, uid) ? this.bytes.indexOf(quote, uid + uidMarker.length) + 1 : start;
+  }
+
+  /** Whether no object begins or ends between two positions: a uid behind such a place is somebody else's (of an owner, a label). */
+  #isFlat(from: number, to: number): boolean {
+    for (let at = from; at < to; at++) if (this.bytes[at] === openBrace || this.bytes[at] === closingBrace) return false;
+    return true;
   }
 
   /** The member that is spliced in at `#versionAt`. */
