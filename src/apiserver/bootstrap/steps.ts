@@ -1,5 +1,6 @@
 /** Start-up steps in order: the objects that every cluster has. Each is safe to repeat; its name is a post-start hook of /readyz. */
 import { CustomResourceRegistrar } from "../customresources/registrar.ts";
+import { keepDanglingConditions } from "../flowcontrol/dangling.ts";
 import { repairAddresses } from "../services/address-objects.ts";
 import type { ServerState } from "../server-state.ts";
 import { createApiServices } from "./api-services.ts";
@@ -18,6 +19,7 @@ export interface BootstrapStep {
 export const bootstrapSteps: readonly BootstrapStep[] = [
   { name: "start-system-namespaces-controller", run: createNamespaces },
   { name: "priority-and-fairness-config-producer", run: createFlowControl },
+  { name: "priority-and-fairness-config-consumer", run: keepDanglingConditions },
   { name: "rbac/bootstrap-roles", run: reconcileRbac },
   { name: "scheduling/bootstrap-system-priority-classes", run: createPriorityClasses },
   { name: "start-kubernetes-service-cidr-controller", run: createServiceCidr },

@@ -61,7 +61,8 @@ export async function deleteInternally(server: ServerState, definition: Resource
   }
 }
 
-function internalContext(server: ServerState, definition: ResourceDefinition, namespace: string): RequestContext {
+/** A request of the server itself for a resource. */
+export function internalContext(server: ServerState, definition: ResourceDefinition, namespace: string): RequestContext {
   const { group, version, resource } = definition;
   return {
     server,
