@@ -25,6 +25,8 @@ import { tokenCleanerController } from "./token-cleaner/controller.ts";
 import { ttlAfterFinishedController } from "./ttl-after-finished/controller.ts";
 import { ttlController } from "./ttl/controller.ts";
 import { claimProtectionController } from "./volume-protection/claim-controller.ts";
+import { ephemeralVolumeController } from "./ephemeral-volume/controller.ts";
+import { resourceClaimController } from "./resource-claim/controller.ts";
 import { volumeBinderController } from "./persistentvolume-binder/controller.ts";
 import { volumeProtectionController } from "./volume-protection/volume-controller.ts";
 import type { Controller } from "../operator/index.ts";
@@ -72,6 +74,8 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     on("statefulset-controller", ["statefulset"], () => statefulSetController(workers("statefulset", 5))),
     on("ttl-controller", ["ttl"], () => ttlController()),
     on("persistentvolume-binder-controller", ["persistentvolume-binder"], () => volumeBinderController()),
+    on("ephemeral-volume-controller", ["ephemeral-volume"], () => ephemeralVolumeController(workers("ephemeralvolume", 5))),
+    on("resourceclaim-controller", ["resource-claim-controller"], () => resourceClaimController(workers("resource-claim", 10))),
     on("clusterrole-aggregation-controller", ["clusterrole-aggregation"], () => clusterRoleAggregationController()),
     on("persistentvolumeclaim-protection-controller", ["pvc-protection"], () => claimProtectionController()),
     on("persistentvolume-protection-controller", ["pv-protection"], () => volumeProtectionController()),

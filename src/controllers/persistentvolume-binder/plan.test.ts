@@ -38,7 +38,7 @@ const wanting = claim("1Gi", { storageClassName: "k" });
 const plans: [name: string, actions: readonly Action[], expect: string[]][] = [
   ["no class", planClaim({ ...none, claim: claim("1Gi") }).actions, ["FailedBinding"]],
   ["an unknown class", planClaim({ ...none, claim: wanting }).actions, ["ProvisioningFailed"]],
-  ["a provisioner is asked", planClaim({ ...none, claim: wanting, storageClass: classOf("csi.example.com") }).actions, ["patch c"]],
+  ["a provisioner is asked", planClaim({ ...none, claim: wanting, storageClass: classOf("csi.example.com") }).actions, ["update c"]],
   ["waits for a pod", planClaim({ ...none, claim: wanting, storageClass: classOf("p", "WaitForFirstConsumer") }).actions, ["WaitForFirstConsumer"]],
   ["binds", planClaim({ ...none, claim: claim("1Gi"), volumes: [volume("v", "1Gi")] }).actions, ["update v", "update c"]],
   ["loses its volume", planClaim({ ...none, claim: claim("1Gi", { volumeName: "v" }, { "pv.kubernetes.io/bind-completed": "yes" }) }).actions, ["update c"]],

@@ -1,5 +1,5 @@
-import { resources } from "../../client/index.ts";
-import { patchAction } from "../../operator/index.ts";
+import { edited, resources } from "../../client/index.ts";
+import { updateAction } from "../../operator/index.ts";
 import { claimEvent } from "./binding.ts";
 import { classNameOf } from "./match.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
@@ -35,8 +35,9 @@ const successors: Readonly<Record<string, string>> = {
   "kubernetes.io/vsphere-volume": "csi.vsphere.vmware.com",
 };
 
-/** A patch, since the claim's status may have been written just before. */
 function askFor(claim: DeepReadonly<PersistentVolumeClaim>, provisioner: string, tell: Action): Action {
-  const body = { metadata: { uid: claim.metadata.uid, annotations: Object.fromEntries(requests.map((annotation) => [annotation, provisioner])) } };
-  return patchAction(resources.persistentVolumeClaims, claim, { type: "merge", body }, { onDone: () => [tell] });
+  const updated = edited<PersistentVolumeClaim>(claim, (draft) => {
+    draft.metadata.annotations = { ...draft.metadata.annotations, ...Object.fromEntries(requests.map((annotation) => [annotation, provisioner])) };
+  });
+  return updateAction(resources.persistentVolumeClaims, updated, { onDone: () => [tell] });
 }

@@ -1,6 +1,6 @@
 import { formatTime } from "../../apimachinery/time.ts";
 import { edited, resources } from "../../client/index.ts";
-import { nothingToDo, patchAction, updateAction } from "../../operator/index.ts";
+import { nothingToDo, updateAction, updateStatusAction } from "../../operator/index.ts";
 import { whenGone } from "../ownership/when-gone.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -46,8 +46,10 @@ export function planUse(claim: DeepReadonly<PersistentVolumeClaim>, users: reado
     reason: isUnused ? "NoPodsUsingPVC" : "PodUsingPVC",
     message: isUnused ? "No pods are currently referencing this PVC" : "A pod is currently referencing this PVC",
   };
-  const body = { metadata: { uid: claim.metadata.uid }, status: { conditions: [condition] } };
-  return { actions: [patchAction(resources.persistentVolumeClaims, claim, { type: "strategic", body }, { subresource: "status", onError: whenGone })] };
+  const updated = edited<PersistentVolumeClaim>(claim, (draft) => {
+    draft.status = { ...draft.status, conditions: [...(draft.status?.conditions ?? []).filter(({ type }) => type !== "Unused"), condition] };
+  });
+  return { actions: [updateStatusAction(resources.persistentVolumeClaims, updated, { onError: whenGone })] };
 }
 
 /** Claims of a namespace that a pod uses, its ephemeral volumes' included. */
