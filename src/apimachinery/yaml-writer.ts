@@ -38,10 +38,16 @@ function writeObject(value: JsonObject, { indent, place }: Exclude<Work, string>
   return keys.flatMap((key, index): Work[] => {
     const member = value[key]!;
     const own = index === 0 && place !== "key" ? "" : spaces(indent);
+    if (!isSimpleKey(key)) return [`${own}? ${scalarText(key, indent + 2, indent + 2)}\n${spaces(indent)}: `, { value: member, indent: indent + 2, place: "item" }];
     // A list stands at the indentation of its key.
     const childIndent = Array.isArray(member) ? indent : indent + 2;
     return [`${own}${textScalar(key, indent)}:`, { value: member, indent: childIndent, place: "key" }];
   });
+}
+
+/** Keys that are long or have several lines stand behind a question mark. */
+function isSimpleKey(key: string): boolean {
+  return Buffer.byteLength(key) <= 128 && !/[\n\r\u0085\u2028\u2029]/.test(key);
 }
 
 const spaces = (count: number) => " ".repeat(count);
@@ -113,13 +119,15 @@ function scalarText(value: Exclude<JsonValue, JsonValue[] | JsonObject>, indent:
   return typeof value === "boolean" ? String(value) : numberText(isRawNumber(value) ? value.rawJSON : String(value));
 }
 
-/** Go's encoder reads the JSON number first: integers of 64 bits stay, all else is a float in its shortest form. */
+/** Go's encoder reads the JSON number first: integers of 64 bits stay, all else is a float in its shortest form, with an exponent from a million on. */
 function numberText(text: string): string {
-  if (/^-?\d{1,19}$/.test(text)) return text;
+  if (/^-?\d+$/.test(text)) {
+    const integer = BigInt(text);
+    if (integer >= -(2n ** 63n) && integer < 2n ** 64n) return String(integer);
+  }
   const number = Number(text);
-  const magnitude = Math.abs(number);
-  if (number === 0 || (magnitude >= 1e-4 && magnitude < 1e21 && !Number.isInteger(number))) return String(number);
   const [digits, exponent] = number.toExponential().split("e") as [string, string];
+  if (Number(exponent) >= -4 && Number(exponent) < 6) return Object.is(number, -0) ? "-0" : String(number);
   return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
 }
 

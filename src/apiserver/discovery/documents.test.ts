@@ -26,7 +26,7 @@ const widgets = {
 
 test("discovery: groups, resources and the aggregated form", async () => {
   await using cluster = await TestCluster.start();
-  const groups = (await ask(cluster, "GET", "/apis")).json["groups"] as Group[];
+  const { groups } = (await ask(cluster, "GET", "/apis")).json as unknown as { groups: Group[] };
   const apps = groups.find(({ name }) => name === "apps")!;
   equal(apps.preferredVersion.version, "v1");
   deepEqual((await ask(cluster, "GET", "/apis/apps")).json, { kind: "APIGroup", apiVersion: "v1", ...apps });

@@ -1,0 +1,35 @@
+import { after, test } from "node:test";
+import { equal, rejects } from "node:assert/strict";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readProcessId, removeProcessId, writeProcessId } from "./process-id.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "process-id-"));
+after(() => rm(folder, { recursive: true }));
+const file = join(folder, "coracle.pid");
+
+test("process id: a process that runs is found, until it says that it ends", async () => {
+  equal(await readProcessId(folder), undefined);
+  await writeProcessId(folder);
+  equal(await readProcessId(folder), process.pid);
+  await removeProcessId(folder);
+  await removeProcessId(folder);
+  equal(await readProcessId(folder), undefined);
+});
+
+test("process id: files that tell of no running process", async () => {
+  await writeProcessId(folder);
+  const [, start] = (await readFile(file, "utf8")).trim().split(" ");
+  const table = ["", "\n", `${process.pid}\n`, `${process.pid} ${Number(start) + 1}\n`, `${process.pid} ${start}`, `-1 ${start}\n`, `0 ${start}\n`, "4194304999 1\n", "1 undefined\n", "nonsense 1\n"];
+  for (const text of table) {
+    await writeFile(file, text);
+    equal(await readProcessId(folder), undefined, JSON.stringify(text));
+  }
+});
+
+test("process id: a file that cannot be read is told", async () => {
+  await rm(file);
+  await mkdir(file);
+  await rejects(readProcessId(folder), { code: "EISDIR" });
+});
