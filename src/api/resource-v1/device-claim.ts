@@ -16,8 +16,8 @@ const maxTolerations = 16;
 const maxConstraints = 32;
 const maxConfigurations = 32;
 
-export function defaultClaim({ requests = [] }: DeviceClaim): void {
-  for (const { exactly, firstAvailable = [] } of requests) {
+export function defaultClaim({ requests }: DeviceClaim): void {
+  for (const { exactly, firstAvailable = [] } of requests ?? []) {
     for (const request of exactly === undefined ? firstAvailable : [exactly, ...firstAvailable]) {
       request.allocationMode ||= "ExactCount";
       if (request.allocationMode === "ExactCount") request.count ||= 1;
@@ -27,14 +27,15 @@ export function defaultClaim({ requests = [] }: DeviceClaim): void {
 }
 
 /** Drops what is behind feature gates. */
-export function prepareClaim({ requests = [] }: DeviceClaim, context: RuleContext): void {
+export function prepareClaim({ requests }: DeviceClaim, context: RuleContext): void {
   if (context.isEnabled("DRADerivedAttributes")) return;
-  for (const { exactly, firstAvailable = [] } of requests)
+  for (const { exactly, firstAvailable = [] } of requests ?? [])
     for (const request of [exactly, ...firstAvailable]) if (request !== undefined) delete request.derivedAttributes;
 }
 
 export function validateClaim(claim: DeviceClaim, context: RuleContext, path: FieldPath): FieldError[] {
-  const { requests = [], constraints = [], config = [] } = claim;
+  // Lists without omitempty may be null.
+  const [requests, constraints, config] = [claim.requests ?? [], claim.constraints ?? [], claim.config ?? []];
   const names = requestNames(claim);
   return [
     ...validateItems(requests, maxRequests, (request, at) => validateRequest(request, context, at), path.child("requests")),
@@ -49,8 +50,8 @@ export function validateClaim(claim: DeviceClaim, context: RuleContext, path: Fi
 }
 
 /** Names that other parts of a claim may use: of requests, and of alternatives behind a slash. */
-export function requestNames({ requests = [] }: DeviceClaim): Set<string> {
-  return new Set(requests.flatMap(({ name, firstAvailable = [] }) => [name, ...firstAvailable.map((alternative) => `${name}/${alternative.name}`)]));
+export function requestNames({ requests }: DeviceClaim): Set<string> {
+  return new Set((requests ?? []).flatMap(({ name, firstAvailable = [] }) => [name, ...firstAvailable.map((alternative) => `${name}/${alternative.name}`)]));
 }
 
 export function validateRequestReference(name: string, names: ReadonlySet<string>, path: FieldPath): FieldError[] {
@@ -58,11 +59,11 @@ export function validateRequestReference(name: string, names: ReadonlySet<string
 }
 
 /** Administrators may look into devices in use, from namespaces that are labelled for it (KEP-5018). */
-export function validateAdminAccess({ requests = [] }: DeviceClaim, context: RuleContext): FieldError[] {
+export function validateAdminAccess({ requests }: DeviceClaim, context: RuleContext): FieldError[] {
   const namespace = context.find("/namespaces", "", context.namespace);
   if (namespace?.metadata.labels?.["resource.kubernetes.io/admin-access"] === "true") return [];
   const text = "admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the containing namespace";
-  return requests.flatMap(({ exactly }, index) =>
+  return (requests ?? []).flatMap(({ exactly }, index) =>
     exactly?.adminAccess === true ? [forbidden(FieldPath.root("spec", "devices", "requests").index(index).child("adminAccess"), text)] : [],
   );
 }

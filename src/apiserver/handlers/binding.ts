@@ -24,7 +24,7 @@ export async function handleBinding(context: RequestContext, definition: Resourc
   const pods = definition.resource === "pods" ? definition : context.server.resources.find("", "v1", "pods")!;
   const admitted = { context, operation: "CREATE", definition: pods, subresource: "binding", namespace: context.info.namespace, name, object: binding as unknown as KubeObject, oldObject: undefined, isDryRun: options.isDryRun } as const;
   await context.server.admission.mutate(admitted);
-  if (context.info.subresource === "binding" && (binding.metadata.name ?? "") !== "" && binding.metadata.name !== name) throw badRequestError("name in URL does not match name in Binding object");
+  if (context.info.subresource === "binding" && binding.metadata.name !== name) throw badRequestError("name in URL does not match name in Binding object");
   checkTarget(binding);
   await context.server.admission.validate(admitted);
   await updateObject({
