@@ -53,6 +53,8 @@ export interface ExpressionCheck {
   readonly hasPatchTypes?: boolean;
   /** Variables of the policy that stand before the expression. */
   readonly variables: readonly { readonly name: string; readonly expression: string }[];
+  /** Whether it is a variable's itself: those have `variables` even when there are none before. */
+  readonly isVariable?: boolean;
   /** CEL types that the result may have, as texts name them; none: any. */
   readonly returns: readonly string[];
 }

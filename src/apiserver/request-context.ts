@@ -14,6 +14,8 @@ export interface RequestContext {
   user: UserInfo;
   /** Texts for the Warning header, each once. */
   readonly warnings: Set<string>;
+  /** What goes into the audit event beside the request, by key; made by who first has something to say. */
+  auditAnnotations?: Map<string, string>;
   /** Headers that stages add to whatever answer comes. */
   readonly responseHeaders: Record<string, string>;
   /** Time for the request, counted from its start; set by stage `deadline`, absent for what lasts as long as the client wants. */

@@ -79,7 +79,7 @@ export function validateVariables(variables: readonly Variable[], hasParams: boo
       errors.push(
         ...validateExpression(
           expression,
-          { hasParams, hasAuthorizer: true, variables: variables.slice(0, index), returns: [] },
+          { hasParams, hasAuthorizer: true, variables: variables.slice(0, index), isVariable: true, returns: [] },
           context,
           at.child("expression"),
         ),

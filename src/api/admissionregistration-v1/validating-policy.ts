@@ -129,8 +129,13 @@ function validateStatus({ status }: ValidatingAdmissionPolicy): FieldError[] {
   const path = FieldPath.root("status");
   const warningsPath = path.child("typeChecking", "expressionWarnings");
   const warnings = (status?.typeChecking?.expressionWarnings ?? []).flatMap(({ fieldRef, warning }, index) => [
-    ...(fieldRef ? [] : [required(warningsPath.index(index).child("fieldRef"))]),
     ...(warning ? [] : [required(warningsPath.index(index).child("warning"))]),
+    ...(fieldRef ? [] : [required(warningsPath.index(index).child("fieldRef"))]),
   ]);
-  return [...warnings, ...validateConditions(status?.conditions ?? [], path.child("conditions"))];
+  const conditionsPath = path.child("conditions");
+  const conditions = status?.conditions ?? [];
+  // A type that is missing is told once, in other words than elsewhere.
+  const missing = new Map(conditions.flatMap(({ type }, index) => (type ? [] : [[String(conditionsPath.index(index).child("type")), required(conditionsPath.index(index).child("type"), "is required")] as const])));
+  const faults = validateConditions(conditions, conditionsPath).map((fault) => missing.get(fault.field) ?? fault);
+  return [...warnings, ...new Set(faults)];
 }

@@ -66,7 +66,7 @@ export async function handleDeleteCollection(context: RequestContext, definition
   for (const stored of list.items) {
     const { namespace = "", name } = definition.storage!.cache.parse(stored).metadata;
     try {
-      await deleteObject({ context, definition, namespace, name: name!, options });
+      await deleteObject({ context, definition, namespace, name: name!, options, isOfCollection: true });
     } catch (error) {
       // Somebody else was faster: that is what was asked for.
       if (!isNotFound(error)) throw error;

@@ -120,7 +120,7 @@ function scaleJson(scale: Scale): JsonObject {
 }
 
 /** The Scale of an object. Its selector is text. */
-function scaleOf(object: KubeObject, definition: ResourceDefinition, isLenient = true): Scale {
+export function scaleOf(object: KubeObject, definition: ResourceDefinition, isLenient = true): Scale {
   if (definition.scale !== undefined) return { ...scaleHead(object), ...customScaleParts(object, definition.scale, isLenient) };
   const spec = object["spec"] as { replicas?: number; selector?: LabelSelector | Record<string, string> } | undefined;
   const status = object["status"] as { replicas?: number } | undefined;

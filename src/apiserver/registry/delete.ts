@@ -19,6 +19,8 @@ export interface DeleteRequest {
   readonly namespace: string;
   readonly name: string;
   readonly options: DeleteOptions;
+  /** One of a collection: admission is not told its name. */
+  readonly isOfCollection?: boolean;
 }
 
 /** `isGone`: the object left the store (or would have, in a dry run); else it stays, marked, until its finalizers or its grace are over. */
@@ -165,7 +167,7 @@ function admissionOf(request: DeleteRequest, old: KubeObject) {
     definition: request.definition,
     subresource: "",
     namespace: request.definition.isNamespaced ? request.namespace : "",
-    name: request.name,
+    name: request.isOfCollection === true ? "" : request.name,
     object: undefined,
     oldObject: old,
     isDryRun: request.options.isDryRun,

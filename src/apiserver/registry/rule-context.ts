@@ -4,6 +4,7 @@ import type { RuleContext } from "../../api/strategy.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { schemaRuleErrors } from "../customresources/schema-rule-checks.ts";
 import { schemaDefaultErrors } from "../customresources/default-checks.ts";
+import { expressionErrors } from "../admission/policies/expression-check.ts";
 import type { RequestContext } from "../request-context.ts";
 
 export function ruleContext(context: RequestContext, namespace: string, subresource: string, isDryRun: boolean): RuleContext {
@@ -17,6 +18,7 @@ export function ruleContext(context: RequestContext, namespace: string, subresou
     settings: server.settings,
     isEnabled: (gate) => server.isEnabled(gate),
     warn: (text) => context.warnings.add(text),
+    checkExpression: expressionErrors,
     checkSchemaRules: schemaRuleErrors,
     checkSchemaDefaults: schemaDefaultErrors,
     newUid: () => newUid(server.random),
