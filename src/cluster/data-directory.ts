@@ -1,5 +1,5 @@
 /** The data directory: where it lies, and its making and removal. */
-import { access, constants, mkdir, readdir, rm, rmdir } from "node:fs/promises";
+import { access, constants, mkdir, readdir, rm, rmdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { UsageError, parseArguments } from "./arguments.ts";
 import { defaultDataDir } from "./up-options.ts";
@@ -11,10 +11,17 @@ export function dataDirectoryOf(words: readonly string[]): string {
   return resolve(options.get("data-dir") ?? defaultDataDir());
 }
 
+/** Throws when another user has made what lies in it: what that one runs, and where, cannot be told. */
+export async function requireOwner(dataDir: string): Promise<void> {
+  const { uid } = await stat(join(dataDir, "pki")).catch(unlessMissing);
+  if (uid !== undefined && uid !== process.geteuid?.()) throw new Error(`${dataDir} belongs to user ${uid}: run this as that user, or choose another directory with --data-dir`);
+}
+
 /** Makes the directory when it is missing. `isNew` when nothing lies in it: then a start that fails may remove what it made. */
 export async function openDataDirectory(dataDir: string): Promise<{ isNew: boolean }> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  await requireOwner(dataDir);
   return { isNew: (await readdir(dataDir)).every((name) => name === logName) };
 }
 
@@ -40,6 +47,11 @@ export async function removeEmptyDirectory(directory: string): Promise<void> {
   await rmdir(directory).catch((error: unknown) => {
     if (!["ENOENT", "ENOTEMPTY", "EBUSY", "EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
   });
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): { readonly uid: undefined } {
+  if (error.code === "ENOENT" || error.code === "ENOTDIR") return { uid: undefined };
+  throw error;
 }
 
 /** What a detached instance says, in its data directory. */

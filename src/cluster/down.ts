@@ -1,7 +1,7 @@
 /** `coracle down` and `coracle reset`: end what runs on a data directory; reset removes everything that was made, too. */
 import { sleep } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
-import { dataDirectoryOf, isDataDirectory } from "./data-directory.ts";
+import { dataDirectoryOf, isDataDirectory, requireOwner } from "./data-directory.ts";
 import { commandEnvironment } from "./environment.ts";
 import { readProcessId, removeProcessId } from "./process-id.ts";
 import { resetInstance, stopPods } from "./stop-pods.ts";
@@ -11,6 +11,7 @@ const stopMs = 30_000;
 
 export async function runDown(words: readonly string[]): Promise<void> {
   const dataDir = dataDirectoryOf(words);
+  await requireOwner(dataDir);
   const environment = commandEnvironment();
   await endProcess(environment.clock, dataDir);
   await stopPods(environment, dataDir);
@@ -24,6 +25,7 @@ export async function runReset(words: readonly string[]): Promise<void> {
     process.stdout.write(`Nothing of ours lies at ${dataDir}.\n`);
     return;
   }
+  await requireOwner(dataDir);
   const environment = commandEnvironment();
   await endProcess(environment.clock, dataDir);
   await resetInstance(environment, dataDir);

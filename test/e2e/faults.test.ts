@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { chmod, cp, mkdir, mkdtemp, readdir, rm, truncate, writeFile } from "node:fs/promises";
+import { chmod, chown, cp, mkdir, mkdtemp, readdir, rm, truncate, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { Server } from "node:net";
 import { tmpdir } from "node:os";
@@ -76,6 +76,16 @@ describe("a place that cannot be used", () => {
     }
     for (const command of ["status", "logs", "down", "reset"]) assertFails([command, "--data-dir", locked], { code: 1, says: /^coracle: cannot use .* \(permission denied\): run this as its owner/ }, asNobody);
     assert.deepEqual(await readdir(locked), []);
+  });
+
+  test("a data directory that another user has made is left to that user", needsRoot, async () => {
+    const dataDir = path.join(folder, "of-nobody");
+    await mkdir(path.join(dataDir, "pki"), { recursive: true });
+    await chown(path.join(dataDir, "pki"), 65_534, 65_534);
+    await writeFile(path.join(dataDir, "pki", "service-account.key"), "");
+    const says = `${dataDir} belongs to user 65534: run this as that user, or choose another directory with --data-dir`;
+    for (const args of [["up", ...simulated], ["down"], ["reset"]]) assertFails([...args, "--data-dir", dataDir], { code: 1, says });
+    assert.deepEqual(await readdir(dataDir), ["pki"]);
   });
 
   test("a folder that is not ours is not reset", async () => {

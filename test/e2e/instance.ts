@@ -33,6 +33,8 @@ export const asNobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-g
 export class Instance implements AsyncDisposable {
   readonly dataDir: string;
   readonly #folder: string | undefined;
+  /** Who has started it last. */
+  #uid: number | undefined;
   readonly #running = new Set<ChildProcess>();
 
   private constructor(dataDir: string, folder: string | undefined) {
@@ -51,6 +53,7 @@ export class Instance implements AsyncDisposable {
 
   /** Starts a process and resolves when it says that it is ready; rejects with its output when it ends before. */
   async start({ args, uid, command = "up" }: InstanceOptions): Promise<ChildProcess> {
+    this.#uid = uid;
     const child = spawn(coracle, [command, "--data-dir", this.dataDir, ...args], { stdio: ["ignore", "pipe", "pipe"], detached: true, ...(uid !== undefined && { uid, gid: uid, env: { ...process.env, HOME: path.dirname(this.dataDir) } }) });
     this.#running.add(child);
     let output = "";
@@ -87,7 +90,7 @@ export class Instance implements AsyncDisposable {
   }
 
   async coracle(...args: string[]): Promise<string> {
-    const { stdout } = await execute(coracle, [...args, "--data-dir", this.dataDir], { timeout: 120_000 });
+    const { stdout } = await execute(coracle, [...args, "--data-dir", this.dataDir], { timeout: 120_000, ...(this.#uid !== undefined && { uid: this.#uid, gid: this.#uid }) });
     return stdout.trim();
   }
 
