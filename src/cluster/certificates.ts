@@ -36,6 +36,11 @@ export class Certificates {
     return (await this.#loadAuthority()).pem;
   }
 
+  /** PEM of the key of that authority, for those who sign in its name. */
+  async authorityKey(): Promise<string> {
+    return exportKey((await this.#loadAuthority()).key);
+  }
+
   /** The serving certificate for these names and addresses; made anew when they changed. */
   async serving(name: string, hosts: readonly string[]): Promise<KeyAndCertificate> {
     const known = await this.#read(name);

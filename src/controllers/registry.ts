@@ -27,6 +27,9 @@ import { ttlController } from "./ttl/controller.ts";
 import { claimProtectionController } from "./volume-protection/claim-controller.ts";
 import { ephemeralVolumeController } from "./ephemeral-volume/controller.ts";
 import { resourceClaimController } from "./resource-claim/controller.ts";
+import { requestApprovingController } from "./certificatesigningrequest/approving-controller.ts";
+import { requestCleanerController } from "./certificatesigningrequest/cleaner-controller.ts";
+import { requestSigningController } from "./certificatesigningrequest/signing-controller.ts";
 import { volumeBinderController } from "./persistentvolume-binder/controller.ts";
 import { volumeProtectionController } from "./volume-protection/volume-controller.ts";
 import type { Controller } from "../operator/index.ts";
@@ -35,7 +38,7 @@ import type { QuotaRules } from "./resource-quota/plan.ts";
 
 /** Every controller there is, in the order in which they start, under the names that `--controllers` takes. */
 export function builtInControllers(options: ControllerOptions): readonly ControllerEntry[] {
-  const { flags, caBundle, serviceAccountKey, quotaRules } = options;
+  const { flags, caBundle, authorityKey, serviceAccountKey, quotaRules } = options;
   const workers = (flag: string, fallback: number) => ({ workers: numberFlag(flags, `concurrent-${flag}-syncs`, fallback) });
   return [
     ...(serviceAccountKey === undefined
@@ -74,6 +77,18 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     on("statefulset-controller", ["statefulset"], () => statefulSetController(workers("statefulset", 5))),
     on("ttl-controller", ["ttl"], () => ttlController()),
     on("persistentvolume-binder-controller", ["persistentvolume-binder"], () => volumeBinderController()),
+    ...(authorityKey === undefined
+      ? []
+      : [
+          on("certificatesigningrequest-signing-controller", ["csrsigning"], () =>
+            requestSigningController({
+              authority: { certificate: caBundle, key: authorityKey },
+              longestMs: durationFlag(flags, "cluster-signing-duration", 31_536_000_000),
+            }),
+          ),
+        ]),
+    on("certificatesigningrequest-approving-controller", ["csrapproving"], () => requestApprovingController()),
+    on("certificatesigningrequest-cleaner-controller", ["csrcleaner"], () => requestCleanerController()),
     on("ephemeral-volume-controller", ["ephemeral-volume"], () => ephemeralVolumeController(workers("ephemeralvolume", 5))),
     on("resourceclaim-controller", ["resource-claim-controller"], () => resourceClaimController(workers("resource-claim", 10))),
     on("clusterrole-aggregation-controller", ["clusterrole-aggregation"], () => clusterRoleAggregationController()),
@@ -104,6 +119,8 @@ export interface ControllerOptions {
   readonly flags: ManagerFlags;
   /** PEM of the API server's certificate authority, published to namespaces. */
   readonly caBundle: string;
+  /** PEM (PKCS#8) of that authority's key; without it certificate requests are not signed. */
+  readonly authorityKey?: string | undefined;
   /** PEM of the key that signs service account tokens; without it token Secrets are not filled. */
   readonly serviceAccountKey?: string | undefined;
   /** How the API server counts; without it quotas are not counted. */

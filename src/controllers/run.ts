@@ -46,6 +46,8 @@ export interface ControllerRunOptions {
   readonly signal: AbortSignal;
   /** PEM of the API server's certificate authority. */
   readonly caBundle: string;
+  /** PEM (PKCS#8) of that authority's key; without it certificate requests are not signed. */
+  readonly authorityKey?: string;
   /** PEM of the key that signs service account tokens; without it token Secrets are not filled. */
   readonly serviceAccountKey?: string;
   /** How the API server counts; without it quotas are not counted. */
@@ -65,9 +67,9 @@ const build = { component: "kube-controller-manager", version: "v1.37.2", platfo
 const managerUser: UserInfo = { username: "system:kube-controller-manager", groups: ["system:authenticated"] };
 
 async function runChosen(options: ControllerRunOptions, shared: Client, signal: AbortSignal): Promise<void> {
-  const { flags, caBundle, serviceAccountKey, quotaRules, log, clock, random } = options;
+  const { flags, caBundle, authorityKey, serviceAccountKey, quotaRules, log, clock, random } = options;
   const selection = options.selection ?? (flags.get("controllers") ?? ["*"]).flatMap((value) => value.split(","));
-  const chosen = selectControllers(builtInControllers({ flags, caBundle, serviceAccountKey, quotaRules }), selection);
+  const chosen = selectControllers(builtInControllers({ flags, caBundle, authorityKey, serviceAccountKey, quotaRules }), selection);
   const group = new TaskGroup({ parent: signal, onFailure: (name, error) => log.error("A controller failed", { name, error }) });
   const informers = new InformerSet({ client: shared, clock, random, log });
   try {

@@ -1,0 +1,96 @@
+import "reflect-metadata";
+import * as x509 from "@peculiar/x509";
+import type { DeepReadonly } from "../../apimachinery/json.ts";
+import type { CertificateSigningRequest, CertificateSigningRequestCondition } from "../../api/certificates-v1/types.ts";
+
+/** The PKCS#10 request inside a CertificateSigningRequest. Throws when it cannot be read. */
+export function parseRequest({ spec }: DeepReadonly<CertificateSigningRequest>): CertificateRequest {
+  const pkcs10 = new x509.Pkcs10CertificateRequest(Buffer.from(spec.request, "base64").toString("latin1"));
+  const names = alternativeNames(pkcs10)?.names.items ?? [];
+  const valuesOf = (type: string) => names.filter((name) => name.type === type).map(({ value }) => value);
+  return {
+    pkcs10,
+    commonName: pkcs10.subjectName.getField("CN").at(-1) ?? "",
+    organizations: pkcs10.subjectName.getField("O"),
+    dnsNames: valuesOf("dns"),
+    addresses: valuesOf("ip"),
+    emails: valuesOf("email"),
+    uris: valuesOf("url"),
+  };
+}
+
+export interface CertificateRequest {
+  readonly pkcs10: x509.Pkcs10CertificateRequest;
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  readonly dnsNames: readonly string[];
+  readonly addresses: readonly string[];
+  readonly emails: readonly string[];
+  readonly uris: readonly string[];
+}
+
+export function alternativeNames({ extensions }: x509.Pkcs10CertificateRequest): x509.SubjectAlternativeNameExtension | undefined {
+  return extensions.find((extension) => extension instanceof x509.SubjectAlternativeNameExtension);
+}
+
+export const signers = {
+  client: "kubernetes.io/kube-apiserver-client",
+  kubeletClient: "kubernetes.io/kube-apiserver-client-kubelet",
+  kubeletServing: "kubernetes.io/kubelet-serving",
+  legacy: "kubernetes.io/legacy-unknown",
+} as const;
+
+/** Why a signer refuses a request (documentation page "Certificates and Certificate Signing Requests", Kubernetes signers); undefined when it does not. */
+export function refusal(signerName: string, request: CertificateRequest, usages: readonly string[]): string | undefined {
+  switch (signerName) {
+    case signers.client:
+      return clientRefusal(usages);
+    case signers.kubeletClient:
+      return kubeletClientRefusal(request, usages);
+    case signers.kubeletServing:
+      return kubeletServingRefusal(request, usages);
+    default:
+      return undefined;
+  }
+}
+
+export function conditionOf(csr: DeepReadonly<CertificateSigningRequest>, type: string): DeepReadonly<CertificateSigningRequestCondition> | undefined {
+  return csr.status?.conditions?.find((condition) => condition.type === type);
+}
+
+function clientRefusal(usages: readonly string[]): string | undefined {
+  const stranger = usages.find((usage) => !["digital signature", "key encipherment", "client auth"].includes(usage));
+  if (stranger !== undefined) return `invalid usage for client certificate: ${stranger}`;
+  return usages.includes("client auth") ? undefined : "missing required usage for client certificate: client auth";
+}
+
+function kubeletClientRefusal(request: CertificateRequest, usages: readonly string[]): string | undefined {
+  if (!isNodesOnly(request)) return "subject organization is not system:nodes";
+  if (request.dnsNames.length > 0) return "DNS subjectAltNames are not allowed";
+  if (request.emails.length > 0) return "Email subjectAltNames are not allowed";
+  if (request.addresses.length > 0) return "IP subjectAltNames are not allowed";
+  if (request.uris.length > 0) return "URI subjectAltNames are not allowed";
+  return nodeNameRefusal(request) ?? usagesRefusal(usages, ["client auth", "digital signature", "key encipherment"]);
+}
+
+function kubeletServingRefusal(request: CertificateRequest, usages: readonly string[]): string | undefined {
+  if (!isNodesOnly(request)) return "subject organization is not system:nodes";
+  if (request.dnsNames.length === 0 && request.addresses.length === 0) return "DNS or IP subjectAltName is required";
+  if (request.emails.length > 0) return "Email subjectAltNames are not allowed";
+  if (request.uris.length > 0) return "URI subjectAltNames are not allowed";
+  return usagesRefusal(usages, ["digital signature", "key encipherment", "server auth"]) ?? nodeNameRefusal(request);
+}
+
+function isNodesOnly({ organizations }: CertificateRequest): boolean {
+  return organizations.length === 1 && organizations[0] === "system:nodes";
+}
+
+function nodeNameRefusal({ commonName }: CertificateRequest): string | undefined {
+  return commonName.startsWith("system:node:") ? undefined : "subject common name does not begin with system:node: ";
+}
+
+/** Key encipherment is for RSA keys and may be left out. */
+function usagesRefusal(usages: readonly string[], required: readonly string[]): string | undefined {
+  const isFitting = usages.every((usage) => required.includes(usage)) && required.every((usage) => usage === "key encipherment" || usages.includes(usage));
+  return isFitting ? undefined : `usages did not match [${required.join(" ")}]`;
+}
