@@ -62,6 +62,7 @@ export async function handleDeleteCollection(context: RequestContext, definition
   checkBodySize(context);
   checkMediaType(context);
   const options = parseDeleteOptions(context);
+  warnOfPropagation(context, definition, options);
   const list = await readList(context, definition);
   for (const stored of list.items) {
     const { namespace = "", name } = definition.storage!.cache.parse(stored).metadata;

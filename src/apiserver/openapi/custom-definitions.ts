@@ -35,8 +35,8 @@ export function customTypeName({ group, version, kind }: { readonly group: strin
 const meta = "apimachinery.pkg.apis.meta.v1.";
 const metadataDescription = "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 const embeddedDescriptions = {
-  apiVersion: "apiVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
-  kind: "kind is a string value representing the type of this object. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+  apiVersion: "apiVersion defines the versioned schema of this representation of an object. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+  kind: "kind is a string value representing the type of this object. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
 };
 
 function objectSchema(schema: JsonObject | undefined, descriptions: Descriptions, dialect: Dialect): JsonObject {
