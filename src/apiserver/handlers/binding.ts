@@ -8,7 +8,7 @@ import { StatusError, badRequestError, conflictError, notFoundError } from "../.
 import { formatTime } from "../../apimachinery/time.ts";
 import { parseWriteOptions } from "../registry/options.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
-import { updateObject } from "../registry/update.ts";
+import { uidMismatch, updateObject } from "../registry/update.ts";
 import { statusResponse } from "../http/write-response.ts";
 import type { RequestContext } from "../request-context.ts";
 import { decodeBody } from "./decode-body.ts";
@@ -57,7 +57,7 @@ function bound(context: RequestContext, old: Pod, binding: Binding, definition: 
   const nodeName = binding.target!.name!;
   const refuse = (detail: string) => conflictError({ group: "", resource: "pods/binding" }, name, detail);
   const uid = binding.metadata.uid ?? "";
-  if (uid !== "" && uid !== old.metadata.uid) throw conflictError(definition, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`);
+  if (uid !== "" && uid !== old.metadata.uid) throw uidMismatch({ definition, namespace: old.metadata.namespace!, name }, uid, old.metadata.uid!);
   if (old.metadata.deletionTimestamp !== undefined) throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`);
   if ((old.spec?.nodeName ?? "") !== "") throw refuse(`pod ${name} is already assigned to node ${JSON.stringify(old.spec!.nodeName)}`);
   if ((old.spec?.schedulingGates ?? []).length > 0) throw refuse(`pod ${name} has non-empty .spec.schedulingGates`);

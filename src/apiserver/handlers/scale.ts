@@ -14,16 +14,15 @@ import type { KubeObject, ManagedFieldsEntry } from "../../apimachinery/object.t
 import { formatTime } from "../../apimachinery/time.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { invalid } from "../../apimachinery/field-error.ts";
-import { StatusError, badRequestError, conflictError, invalidError, notFoundError } from "../../apimachinery/status.ts";
+import { StatusError, badRequestError, invalidError, notFoundError } from "../../apimachinery/status.ts";
 import { readVersion } from "../registry/convert.ts";
 import { managerOf, setManagedFields } from "../registry/field-tracking.ts";
 import { parseWriteOptions } from "../registry/options.ts";
 import type { WriteOptions } from "../registry/options.ts";
 import { withScaleTable } from "../customresources/scale-table.ts";
 import { customScaleParts, withCustomReplicas } from "../customresources/scale.ts";
-import { relativeKey } from "../registry/resource-definition.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
-import { updateObject } from "../registry/update.ts";
+import { uidMismatch, updateObject } from "../registry/update.ts";
 import type { RequestContext } from "../request-context.ts";
 import { decodeBody } from "./decode-body.ts";
 import { findStored } from "./get.ts";
@@ -179,15 +178,10 @@ function patchedScale(context: RequestContext, type: PatchType, { options, hides
   };
 }
 
-/** Custom resources are refused by the storage. */
-function storageFault(definition: ResourceDefinition, { metadata }: KubeObject): string {
-  return `StorageError: invalid object, Code: 4, Key: ${definition.storage!.prefix}${relativeKey(definition, metadata.namespace ?? "", metadata.name!)}, ResourceVersion: 0, AdditionalErrorMsg: `;
-}
-
 function checkScale(scale: Scale, old: KubeObject, definition: ResourceDefinition): void {
   const replicas = scale.spec?.replicas ?? 0;
   const name = old.metadata.name!;
   if (replicas < 0 && !definition.isCustom) throw invalidError({ group: "autoscaling", kind: "Scale" }, name, [invalid(FieldPath.root("spec", "replicas"), replicas, "must be greater than or equal to 0")]);
   const uid = scale.metadata.uid ?? "";
-  if (uid !== "" && uid !== old.metadata.uid) throw conflictError(definition, name, `${storageFault(definition, old)}Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`);
+  if (uid !== "" && uid !== old.metadata.uid) throw uidMismatch({ definition, namespace: old.metadata.namespace ?? "", name }, uid, old.metadata.uid!);
 }

@@ -144,12 +144,12 @@ function checkVersion(request: UpdateRequest, object: KubeObject, old: KubeObjec
   if (given !== old.metadata.resourceVersion) throw modifiedError(definition, request.name);
 }
 
-function uidMismatch(request: UpdateRequest, given: string, actual: string) {
-  const { definition } = request;
-  const key = definition.storage!.prefix + relativeKey(definition, request.namespace, request.name);
+/** 409 of a write that names another uid than the object has, as the storage words it. */
+export function uidMismatch({ definition, namespace, name }: Pick<UpdateRequest, "definition" | "namespace" | "name">, given: string, actual: string): StatusError {
+  const key = definition.storage!.prefix + relativeKey(definition, namespace, name);
   return conflictError(
     definition,
-    request.name,
+    name,
     `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given}, UID in object meta: ${actual}`,
   );
 }
