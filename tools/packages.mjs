@@ -27,7 +27,9 @@ export function ensurePackages() {
 
 /** Runs `args` with the pinned Node, passes signals on, and ends this process as that one ends. */
 export function continueWithPinnedNode(args, env = process.env) {
-  const child = spawn(pinnedNode, args, { stdio: "inherit", env });
+  // Where the system's programs (nft, runc, ip) lie; the PATH that `su` or a service gives may leave them out.
+  const PATH = [env.PATH, "/usr/local/sbin", "/usr/sbin", "/sbin"].filter(Boolean).join(path.delimiter);
+  const child = spawn(pinnedNode, args, { stdio: "inherit", env: { ...env, PATH } });
   // A terminal's Ctrl-C reaches the child as well; this process only has to outlive it.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => (signal === "SIGINT" && process.stdin.isTTY ? undefined : child.kill(signal)));
   child.on("error", (error) => stop(`${pinnedNode} could not be started: ${error.message}`));
