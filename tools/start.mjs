@@ -15,7 +15,7 @@ if (wantsContainers(args)) {
 }
 const build = spawnSync(pinnedNode, [path.join(root, "tools", "build.ts")], { stdio: ["ignore", "inherit", "inherit"] });
 if (build.status !== 0) stop("The build failed; its words are above.");
-continueWithPinnedNode([path.join(root, "dist", "coracle.mjs"), "up", ...args], {
+continueWithPinnedNode(["--max-semi-space-size=16", path.join(root, "dist", "coracle.mjs"), "up", ...args], {
   ...process.env,
   NODE_COMPILE_CACHE: path.join(root, "dist", ".compile-cache"),
 });

@@ -13,15 +13,21 @@ import { customDefinitions } from "./custom-definitions.ts";
 import type { Descriptions } from "./descriptions.ts";
 import { documentV2 } from "./document-v2.ts";
 import { documentV3 } from "./document-v3.ts";
+import { encodeDocument } from "./protobuf/encode-document.ts";
+import type { MessageTypes } from "./protobuf/encode-document.ts";
+import { messagesV2 } from "./protobuf/messages-v2.ts";
+import { messagesV3 } from "./protobuf/messages-v3.ts";
 import { discoveryPath } from "./further-paths.ts";
 import { resourcePaths } from "./operations.ts";
 import type { PathItem } from "./operations.ts";
 import { TypeDefinitions } from "./type-definitions.ts";
 import type { Dialect } from "./type-definitions.ts";
 
+/** A document as bytes: as objects it would take ten times the memory. */
 export interface OpenApiDocument {
-  readonly body: JsonObject;
   readonly json: Uint8Array;
+  /** Made when first asked for, and kept. */
+  readonly protobuf: () => Uint8Array;
 }
 
 export class OpenApiDocuments {
@@ -55,11 +61,11 @@ export class OpenApiDocuments {
   /** The version 3 document at a path, or undefined. */
   v3(path: string): OpenApiDocument | undefined {
     if (!this.paths().includes(path)) return undefined;
-    return this.#kept(`v3 ${path}`, () => this.#makeV3(path));
+    return this.#kept(`v3 ${path}`, messagesV3, () => this.#makeV3(path));
   }
 
   v2(): OpenApiDocument {
-    return this.#kept("v2", () => this.#makeV2());
+    return this.#kept("v2", messagesV2, () => this.#makeV2());
   }
 
   /** A hash of what the document says: upper-case hexadecimal. `path` is empty for version 2. */
@@ -129,11 +135,12 @@ export class OpenApiDocuments {
     ]);
   }
 
-  #kept(key: string, make: () => JsonObject): OpenApiDocument {
+  #kept(key: string, messages: MessageTypes, make: () => JsonObject): OpenApiDocument {
     let document = this.#documents.get(key);
     if (document === undefined) {
-      const body = make();
-      document = { body, json: Buffer.from(`${JSON.stringify(body)}\n`) };
+      const json = Buffer.from(`${JSON.stringify(make())}\n`);
+      let protobuf: Uint8Array | undefined;
+      document = { json, protobuf: () => (protobuf ??= encodeDocument(JSON.parse(json.toString()) as JsonObject, messages)) };
       this.#documents.set(key, document);
     }
     return document;

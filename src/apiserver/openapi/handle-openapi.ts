@@ -4,9 +4,6 @@ import { bytesResponse } from "../../apimachinery/request.ts";
 import { jsonText } from "../http/write-response.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { OpenApiDocument, OpenApiDocuments } from "./documents.ts";
-import { encodeDocument } from "./protobuf/encode-document.ts";
-import { messagesV2 } from "./protobuf/messages-v2.ts";
-import { messagesV3 } from "./protobuf/messages-v3.ts";
 
 /** The answer to an OpenAPI path, or undefined when the path is none. */
 export function handleOpenApi(context: RequestContext, documents: OpenApiDocuments): ApiResponse | undefined {
@@ -55,9 +52,8 @@ function answer(context: RequestContext, { version, vary, hash, document }: Answ
   if (redirect !== undefined) return empty(301, { vary, "content-type": mediaType, location: redirect });
   const headers = { vary, etag: `"${hash}"` };
   if (matches(context.request.headers["if-none-match"], headers.etag)) return empty(304, headers);
-  const { body, json } = document();
-  const bytes = mediaType === protobuf ? encodeDocument(body, version === "v2" ? messagesV2 : messagesV3) : json;
-  return bytesResponse(200, mediaType, bytes, headers);
+  const made = document();
+  return bytesResponse(200, mediaType, mediaType === protobuf ? made.protobuf() : made.json, headers);
 }
 
 /** The first type of Accept that there is; `@` and `.` before the protobuf version mean the same. */
