@@ -20,6 +20,7 @@ import type { ResourceTable } from "./registry/resource-table.ts";
 import type { RuleSource } from "./reviews/rules-review.ts";
 import type { ServiceAllocator } from "./services/allocator.ts";
 import type { NodeConnector } from "./streaming/node-connector.ts";
+import type { WebhookConnector } from "./webhooks/webhook-connector.ts";
 
 export interface ServerState {
   readonly clock: Clock;
@@ -40,6 +41,7 @@ export interface ServerState {
   readonly tokens: TokenSigner;
   readonly allocator: ServiceAllocator;
   readonly nodes: NodeConnector;
+  readonly webhooks: WebhookConnector;
   readonly settings: ServerSettings;
   /** Texts of types and fields. */
   readonly descriptions: Descriptions;

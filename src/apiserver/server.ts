@@ -40,6 +40,8 @@ import { findObject } from "./registry/rule-context.ts";
 import type { ServerSettings, ServerState } from "./server-state.ts";
 import { ServiceAllocator } from "./services/allocator.ts";
 import type { NodeConnector } from "./streaming/node-connector.ts";
+import { noWebhooks } from "./webhooks/webhook-connector.ts";
+import type { WebhookConnector } from "./webhooks/webhook-connector.ts";
 
 export interface ApiServerOptions extends AuthenticationOptions {
   readonly clock: Clock;
@@ -52,6 +54,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   /** PEM of the key that signs service account tokens. */
   readonly serviceAccountKey: string;
   readonly nodes: NodeConnector;
+  /** Default: no webhook can be reached. */
+  readonly webhooks?: WebhookConnector;
   /** Names of feature gates that differ from their defaults. */
   readonly gates?: Readonly<Record<string, boolean>>;
   readonly admission: PluginChoice;
@@ -100,7 +104,7 @@ export class ApiServer {
 
 function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | "finishedHooks" | "shutdown">): ServerState & { isShuttingDown: boolean } {
   const { clock, random, log, store, settings } = options;
-  const cacher = new Cacher({ store, log, root: settings.storageRoot, parsedLimit: 20_000, windowLimit: 10_000, normalize: normalizeStored });
+  const cacher = new Cacher({ store, clock, log, root: settings.storageRoot, parsedLimit: 20_000, windowLimit: 10_000, normalize: normalizeStored });
   const resources = new ResourceTable();
   for (const definition of builtInDefinitions({ cacher, storageRoot: settings.storageRoot, eventTtlSeconds: settings.eventTtlSeconds })) resources.add(definition);
   const cacheOf = (group: string, resource: string) => resources.preferred(group, resource)!.storage!.cache;
@@ -145,6 +149,7 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
     flowSchemas: new FlowSchemas({ schemas: cacheOf(flowGroup, "flowschemas"), levels: cacheOf(flowGroup, "prioritylevelconfigurations") }),
     allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), addresses: () => cacheOf("networking.k8s.io", "ipaddresses"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),
     nodes: options.nodes,
+    webhooks: options.webhooks ?? noWebhooks,
     isEnabled: (gate) => gates[gate] ?? true,
   };
   return state;

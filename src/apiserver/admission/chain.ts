@@ -16,6 +16,18 @@ export interface AdmissionRequest {
   readonly object: KubeObject | undefined;
   readonly oldObject: KubeObject | undefined;
   readonly isDryRun: boolean;
+  /** Kept by mutating webhooks, whose changes make the mutating plugins look a second time. */
+  reinvocation?: Reinvocation;
+}
+
+export interface Reinvocation {
+  isNeeded: boolean;
+  /** 0, then 1 for the second time. */
+  round: number;
+  /** Webhooks that were asked since the last change and want to be asked again after the next. */
+  readonly earlier: Set<object>;
+  /** Webhooks to ask again in the second round. */
+  readonly again: Set<object>;
 }
 
 type Hook = (request: AdmissionRequest) => void | Promise<void>;
@@ -39,12 +51,22 @@ export class AdmissionChain {
     this.plugins = plugins;
   }
 
-  mutate(request: AdmissionRequest): Promise<void> {
-    return this.#run("mutate", request);
+  async mutate(request: AdmissionRequest): Promise<void> {
+    await this.#run("mutate", request);
+    if (request.reinvocation?.isNeeded !== true) return;
+    request.reinvocation.round = 1;
+    await this.#run("mutate", request);
   }
 
   validate(request: AdmissionRequest): Promise<void> {
     return this.#run("validate", request);
+  }
+
+  /** Both for a connection to an object's subresource. */
+  async connect(target: Pick<AdmissionRequest, "context" | "definition" | "subresource" | "namespace" | "name">): Promise<void> {
+    const request: AdmissionRequest = { ...target, operation: "CONNECT", object: undefined, oldObject: undefined, isDryRun: false };
+    await this.mutate(request);
+    await this.validate(request);
   }
 
   async #run(phase: "mutate" | "validate", request: AdmissionRequest): Promise<void> {

@@ -30,6 +30,8 @@ import { denyServiceExternalIps } from "./services/deny-external-ips.ts";
 import { persistentVolumeClaimResize } from "./storage/claim-resize.ts";
 import { defaultIngressClass, defaultStorageClass } from "./storage/default-class.ts";
 import { storageObjectInUseProtection } from "./storage/object-in-use-protection.ts";
+import { mutatingAdmissionWebhook } from "./webhooks/mutating-webhooks.ts";
+import { validatingAdmissionWebhook } from "./webhooks/validating-webhooks.ts";
 
 export interface PluginChoice {
   readonly enabled: readonly string[];
@@ -84,7 +86,9 @@ const known: readonly KnownPlugin[] = [
   byDefault(podTopologyLabels),
   byDefault(nodeDeclaredFeatureValidator),
   byDefault(podResizeValidator),
+  byDefault(mutatingAdmissionWebhook),
   byDefault(validatingAdmissionPolicy),
+  byDefault(validatingAdmissionWebhook),
   configured("ResourceQuota", resourceQuota, true),
   onDemand(alwaysDeny),
 ];

@@ -17,7 +17,7 @@ const kubeletPaths: Readonly<Record<Connection, string>> = { log: "containerLogs
 export async function handlePodConnect(context: RequestContext, definition: ResourceDefinition, connection: Connection): Promise<ApiResponse> {
   const { namespace, name } = context.info;
   if (connection !== "log") {
-    await context.server.admission.validate({ context, operation: "CONNECT", definition, subresource: connection, namespace, name, object: undefined, oldObject: undefined, isDryRun: false });
+    await context.server.admission.connect({ context, definition, subresource: connection, namespace, name });
   }
   const stored = definition.storage!.cache.get(relativeKey(definition, namespace, name));
   if (stored === undefined) throw notFoundError(definition, name);

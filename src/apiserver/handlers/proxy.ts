@@ -12,7 +12,7 @@ import type { ForwardTarget } from "../streaming/node-connector.ts";
 
 export async function handleProxy(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
   const { namespace, name } = context.info;
-  await context.server.admission.validate({ context, operation: "CONNECT", definition, subresource: "proxy", namespace, name, object: undefined, oldObject: undefined, isDryRun: false });
+  await context.server.admission.connect({ context, definition, subresource: "proxy", namespace, name });
   const target = targetOf(context, definition);
   if (!isAllowed(target.address)) throw badRequestError("address not allowed");
   const { method, headers, query, body, signal } = context.request;

@@ -61,7 +61,8 @@ export async function handleScale(context: RequestContext, definition: ResourceD
   return respond("stored" in result ? readVersion(definition, result.stored) : result.dryRun);
 }
 
-function withReplicas(object: KubeObject, definition: ResourceDefinition, replicas: number): KubeObject {
+/** A copy with other replicas. */
+export function withReplicas(object: KubeObject, definition: ResourceDefinition, replicas: number): KubeObject {
   if (definition.scale !== undefined) return withCustomReplicas(object, definition.scale, replicas);
   const copy = deepCopy(object);
   copy["spec"] = { ...(object["spec"] as object), replicas };

@@ -11,6 +11,7 @@ import type { Certificates, KeyAndCertificate } from "../certificates.ts";
 import type { Environment } from "../environment.ts";
 import { firstHostAddress } from "../host-address.ts";
 import { NodeDialer } from "../node-dialer.ts";
+import { WebhookConnections } from "../webhook-connections.ts";
 import type { UpOptions } from "../up-options.ts";
 import { readApiServerFiles } from "./apiserver-files.ts";
 import { apiServerFlags } from "./apiserver-flags.ts";
@@ -42,6 +43,7 @@ export async function startApiServer(environment: Environment, options: UpOption
     const handler: RequestHandler = async (request) => (ready.server === undefined ? starting() : ready.server.handle(request));
     const listener = running.adopt(await listen(environment, options, { ...(await servingCertificate(certificates, [advertiseAddress, flags.serviceAddress])), handler }), (opened) => opened.close());
     const dialer = running.adopt(new NodeDialer(await certificates.client("apiserver-kubelet-client", "kube-apiserver-kubelet-client", ["system:masters"]), clientAuthority, environment.clock), (opened) => opened.close());
+    const webhooks = running.adopt(new WebhookConnections(), (opened) => opened.close());
     const { clock, random, log } = environment;
     const server = running.adopt(
       new ApiServer({
@@ -53,6 +55,7 @@ export async function startApiServer(environment: Environment, options: UpOption
         clientAuthorities: [clientAuthority],
         serviceAccountKey: await certificates.serviceAccountKey(),
         nodes: dialer,
+        webhooks,
         gates: flags.gates,
         admission: { ...flags.admission, configurations: admissionConfigurations },
         allowsBootstrapTokens: flags.allowsBootstrapTokens,

@@ -1,7 +1,7 @@
 /** The policies of one kind with their bindings, read again when one of them changes; a policy is compiled once per generation. */
 import type { KubeObject } from "../../../apimachinery/object.ts";
-import { findObjects } from "../../registry/rule-context.ts";
 import type { ServerState } from "../../server-state.ts";
+import { CompiledObjects } from "../matching/compiled-objects.ts";
 
 export interface PolicyKind<Policy, Binding> {
   /** As `group/resource`. */
@@ -58,45 +58,5 @@ class PolicyIndex<Policy, Binding> {
       const bindings = byPolicy.get(object.metadata.name!);
       return bindings === undefined ? [] : [{ policy: compiled, bindings }];
     });
-  }
-}
-
-interface CompiledEntry<T> {
-  readonly object: KubeObject;
-  readonly compiled: T;
-}
-
-/** All objects of a resource, each compiled when its generation is new. */
-class CompiledObjects<T> {
-  readonly #resource: string;
-  readonly #compile: (object: KubeObject) => T;
-  #state: unknown;
-  #byUid = new Map<string, CompiledEntry<T>>();
-
-  constructor(resource: string, compile: (object: KubeObject) => T) {
-    this.#resource = resource;
-    this.#compile = compile;
-  }
-
-  get entries(): readonly CompiledEntry<T>[] {
-    return [...this.#byUid.values()];
-  }
-
-  /** Whether anything has changed since the last call. */
-  refresh(server: ServerState): boolean {
-    const slash = this.#resource.lastIndexOf("/");
-    // The cache's state is an immutable map: the same reference means the same content.
-    const state = server.resources.preferred(this.#resource.slice(0, slash), this.#resource.slice(slash + 1))?.storage?.cache.state;
-    if (state === this.#state) return false;
-    this.#state = state;
-    const before = this.#byUid;
-    this.#byUid = new Map(
-      findObjects(server, this.#resource, "").map((object) => {
-        const { uid = "", generation } = object.metadata;
-        const known = before.get(uid);
-        return [uid, known !== undefined && known.object.metadata.generation === generation ? known : { object, compiled: this.#compile(object) }];
-      }),
-    );
-    return true;
   }
 }

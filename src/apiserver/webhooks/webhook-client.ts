@@ -1,0 +1,118 @@
+/** A webhook's `clientConfig` (API reference "WebhookClientConfig") put to use: where it is, asking it, and what its answers mean. */
+import { deadline, sleep } from "../../base/clock.ts";
+import type { EndpointSlice } from "../../api/discovery-v1/types.ts";
+import type { Service } from "../../api/core-v1/types.ts";
+import { goQuote } from "../../apimachinery/go-quote.ts";
+import { findObject, findObjects } from "../registry/rule-context.ts";
+import type { ServerState } from "../server-state.ts";
+import type { WebhookAnswer, WebhookTarget } from "./webhook-connector.ts";
+import { WebhookError } from "./review-webhook.ts";
+
+export interface ClientConfig {
+  readonly url?: string;
+  readonly service?: { readonly namespace: string; readonly name: string; readonly path?: string; readonly port?: number };
+  /** Base64 of PEM. */
+  readonly caBundle?: string;
+}
+
+/** Posts a review and returns the body of the answer. Throws WebhookError. A server that is busy is asked again until the time is over. */
+export async function callWebhook(server: ServerState, config: ClientConfig, { body, timeoutMs, signal }: { readonly body: Uint8Array; readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<Uint8Array> {
+  const url = `${urlOf(config)}?timeout=${timeoutMs / 1000}s`;
+  const limit = deadline(server.clock, timeoutMs, signal);
+  try {
+    const target = targetOf(server, config, url);
+    for (;;) {
+      const answer = await server.webhooks.post(target, body, limit.signal);
+      const pauseMs = retryAfterMs(answer);
+      if (pauseMs === undefined) return contentOf(answer);
+      await sleep(server.clock, pauseMs, limit.signal);
+    }
+  } catch (error) {
+    if (error instanceof AnswerError) throw new WebhookError(error.message, { cause: error });
+    throw new WebhookError(`Post ${goQuote(url)}: ${faultOf(error, limit.signal)}`, { cause: error });
+  } finally {
+    limit.cancel();
+  }
+}
+
+/** The other side answered, but not well. */
+class AnswerError extends Error {
+  override name = "AnswerError";
+}
+
+function faultOf(error: unknown, limit: AbortSignal): string {
+  if (limit.aborted) return limit.reason instanceof DOMException && limit.reason.name === "TimeoutError" ? "context deadline exceeded" : "context canceled";
+  return error instanceof Error ? error.message : String(error);
+}
+
+function urlOf({ url, service }: ClientConfig): string {
+  if (service === undefined) return url ?? "";
+  const { namespace, name, path = "/", port = 443 } = service;
+  return `https://${name}.${namespace}.svc:${port}${path.startsWith("/") ? path : `/${path}`}`;
+}
+
+function targetOf(server: ServerState, { service, caBundle }: ClientConfig, url: string): WebhookTarget {
+  return { url, ...(service !== undefined && { address: addressOf(server, service) }), ...(caBundle !== undefined && { caBundle: Buffer.from(caBundle, "base64").toString() }) };
+}
+
+/** A ready endpoint of the Service, or the name that it stands for. */
+function addressOf(server: ServerState, { namespace, name, port = 443 }: NonNullable<ClientConfig["service"]>): { host: string; port: number } {
+  const { spec } = (findObject(server, "/services", namespace, name) ?? missing(`service ${goQuote(name)} not found`)) as unknown as Service;
+  if (spec?.type === "ExternalName") return { host: spec.externalName ?? "", port };
+  const servicePort = (spec?.ports ?? []).find((candidate) => candidate.port === port) ?? missing(`no service port ${port} found for service ${goQuote(name)}`);
+  const slices = (findObjects(server, "discovery.k8s.io/endpointslices", namespace) as unknown as EndpointSlice[]).filter(({ metadata }) => metadata.labels?.["kubernetes.io/service-name"] === name);
+  for (const { endpoints = [], ports = [] } of slices) {
+    const targetPort = ports.find((candidate) => (candidate.name ?? "") === (servicePort.name ?? ""))?.port;
+    const address = endpoints.find(({ conditions }) => conditions?.ready !== false)?.addresses?.[0];
+    if (targetPort !== undefined && address !== undefined) return { host: address, port: targetPort };
+  }
+  return missing(`no endpoints available for service ${goQuote(name)}`);
+}
+
+function missing(text: string): never {
+  throw new Error(text);
+}
+
+/** Of answers that say that it may go better later. */
+function retryAfterMs({ status, headers }: WebhookAnswer): number | undefined {
+  if (status !== 429 && status < 500) return undefined;
+  const seconds = Number(headers["retry-after"] ?? "");
+  return seconds > 0 ? seconds * 1000 : undefined;
+}
+
+function contentOf({ status, headers, body }: WebhookAnswer): Uint8Array {
+  if (status < 200 || status > 299) throw new AnswerError(failureText(status, Buffer.from(body).toString().trim()));
+  if (body.length === 0) throw new AnswerError(`0-length response with status code: ${status} and content type: ${headers["content-type"] ?? ""}`);
+  return body;
+}
+
+const failureTexts: ReadonlyMap<number, string> = new Map([
+  [400, "the server rejected our request for an unknown reason"],
+  [401, "the server has asked for the client to provide credentials"],
+  [404, "the server could not find the requested resource"],
+  [405, "the server does not allow this method on the requested resource"],
+  [409, "the server reported a conflict"],
+  [422, "the server rejected our request due to an error in our request"],
+  [429, "the server has received too many requests and has asked us to try again later"],
+  [503, "the server is currently unable to handle the request"],
+  [504, "the server was unable to return a response in the time allotted, but may still be processing the request"],
+]);
+
+/** A Status says it itself; the rest is told by its code. */
+function failureText(status: number, text: string): string {
+  const told = statusMessage(text) ?? failureTexts.get(status);
+  if (told !== undefined) return told;
+  const shown = text === "" ? "unknown" : text;
+  if (status === 403 || status === 406 || status === 415) return shown;
+  return status >= 500 ? `an error on the server (${goQuote(shown)}) has prevented the request from succeeding` : `the server responded with the status code ${status} but did not return more information`;
+}
+
+function statusMessage(text: string): string | undefined {
+  try {
+    const read = JSON.parse(text) as { kind?: string; message?: string } | null;
+    return read?.kind === "Status" ? read.message : undefined;
+  } catch {
+    // Any text may stand in the body of a failure.
+    return undefined;
+  }
+}
