@@ -7,13 +7,16 @@
 import { Heap } from "../../base/heap.ts";
 import { isAbort } from "../../base/task-group.ts";
 import type { Log } from "../../base/log.ts";
-import { CompactedError } from "../../storage/store.ts";
+import { sleep } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
+import { CompactedError, StoreError } from "../../storage/store.ts";
 import type { Store, StoreEvent, StoredValue } from "../../storage/store.ts";
 import { ParsedPool, StoredObject } from "./stored-object.ts";
 import { ResourceCache } from "./resource-cache.ts";
 
 export interface CacherOptions {
   readonly store: Store;
+  readonly clock: Clock;
   readonly log: Log;
   /** Root of all keys, with a final slash. */
   readonly root: string;
@@ -24,6 +27,9 @@ export interface CacherOptions {
   /** Turns a stored value into our JSON form (values that another server wrote may be protobuf). */
   normalize(key: string, value: Uint8Array): Buffer;
 }
+
+/** Time before a store that is away is asked again. */
+const retryMs = 1000;
 
 export class Cacher {
   readonly #options: CacherOptions;
@@ -92,19 +98,30 @@ export class Cacher {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    const { store, root, log } = this.#options;
     while (!signal.aborted) {
       try {
-        for await (const batch of store.watch(root, this.#revision, signal)) {
-          for (const event of batch.events) this.#apply(event);
-          this.#advance(batch.revision);
-        }
+        await this.#followOnce(signal);
       } catch (error) {
         if (isAbort(error, signal)) return;
-        if (!(error instanceof CompactedError)) throw error;
-        log.warn("Lost the store's history, reading everything again", { compacted: error.compactRevision });
-        await this.#loadAll();
+        if (!(error instanceof StoreError) || error.reason !== "Unavailable") throw error;
+        this.#options.log.warn("Lost the store, going on when it is back", { error });
+        await sleep(this.#options.clock, retryMs, signal).catch(() => {});
       }
+    }
+  }
+
+  /** Follows the store until the watch ends; what it has forgotten is read anew. */
+  async #followOnce(signal: AbortSignal): Promise<void> {
+    const { store, root, log } = this.#options;
+    try {
+      for await (const batch of store.watch(root, this.#revision, signal)) {
+        for (const event of batch.events) this.#apply(event);
+        this.#advance(batch.revision);
+      }
+    } catch (error) {
+      if (!(error instanceof CompactedError)) throw error;
+      log.warn("Lost the store's history, reading everything again", { compacted: error.compactRevision });
+      await this.#loadAll();
     }
   }
 

@@ -144,7 +144,7 @@ export class ServiceAllocator {
     if (needsHealthCheckPort(service)) {
       const wanted = spec.healthCheckNodePort ?? 0;
       if (wanted === 0) spec.healthCheckNodePort = this.#pickPort([], undefined, held);
-      else if (!own.has(wanted) && this.#isPortTaken(wanted)) throw internalServerError(`failed to allocate requested HealthCheck NodePort ${wanted}: provided port is already allocated`);
+      else if (!own.has(wanted)) this.#claimHealthCheckPort(wanted, held);
     }
   }
 
@@ -160,6 +160,15 @@ export class ServiceAllocator {
     state.claimed.set(wanted, port.protocol ?? "TCP");
     this.#pendingPorts.add(wanted);
     return undefined;
+  }
+
+  #claimHealthCheckPort(wanted: number, held: number[]): void {
+    const { first, last } = this.#options.nodePorts;
+    const refuse = (fault: string) => internalServerError(`failed to allocate requested HealthCheck NodePort ${wanted}: ${fault}`);
+    if (wanted < first || wanted > last) throw refuse(`provided port is not in the valid range. The range of valid ports is ${first}-${last}`);
+    if (this.#isPortTaken(wanted)) throw refuse("provided port is already allocated");
+    this.#pendingPorts.add(wanted);
+    held.push(wanted);
   }
 
   /** A free port; ports of the same number and another protocol share their node port. */
