@@ -27,6 +27,7 @@ import { ttlController } from "./ttl/controller.ts";
 import { claimProtectionController } from "./volume-protection/claim-controller.ts";
 import { ephemeralVolumeController } from "./ephemeral-volume/controller.ts";
 import { resourceClaimController } from "./resource-claim/controller.ts";
+import { horizontalPodAutoscalerController } from "./horizontal-pod-autoscaler/controller.ts";
 import { requestApprovingController } from "./certificatesigningrequest/approving-controller.ts";
 import { requestCleanerController } from "./certificatesigningrequest/cleaner-controller.ts";
 import { requestSigningController } from "./certificatesigningrequest/signing-controller.ts";
@@ -71,6 +72,13 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     on("daemonset-controller", ["daemonset"], () => daemonSetController(workers("daemonset", 2))),
     on("job-controller", ["job"], () => jobController(workers("job", 5))),
     on("cronjob-controller", ["cronjob"], () => cronJobController(workers("cron-job", 5))),
+    on("horizontal-pod-autoscaler-controller", ["horizontalpodautoscaling"], () =>
+      horizontalPodAutoscalerController({
+        periodMs: durationFlag(flags, "horizontal-pod-autoscaler-sync-period", 15_000),
+        tolerance: numberFlag(flags, "horizontal-pod-autoscaler-tolerance", 0.1),
+        workers: numberFlag(flags, "concurrent-horizontal-pod-autoscaler-syncs", 5),
+      }),
+    ),
     on("disruption-controller", ["disruption"], () => disruptionController()),
     on("deployment-controller", ["deployment"], () => deploymentController(workers("deployment", 5))),
     on("replicaset-controller", ["replicaset"], () => replicaSetController(workers("replicaset", 5))),
