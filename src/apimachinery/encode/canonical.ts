@@ -33,17 +33,41 @@ interface Copy {
 
 function copyStruct(source: JsonObject, target: JsonObject, context: { readonly schema: StructSchema; readonly emptiesVanish: boolean; readonly pending: Copy[] }): void {
   const { schema, emptiesVanish, pending } = context;
-  for (const field of schema.fields.values()) {
+  for (const { field, dropsAbsent, dropsEmpty } of rulesOf(schema)) {
     const value = source[field.name];
     const isAbsent = value === undefined || value === null || (emptiesVanish && isEmptyContainer(value, field.schema));
-    if (isAbsent ? isDroppedWhenAbsent(field) : isDroppedWhenEmpty(field, value)) continue;
+    if (isAbsent ? dropsAbsent : dropsEmpty && isEmpty(value, field.schema)) continue;
     target[field.name] = isAbsent ? absentValue(field, schema, pending) : start(value, field.schema, schema, pending);
   }
 }
 
+/** What becomes of a field without content. */
+interface FieldRule {
+  readonly field: FieldSchema;
+  readonly dropsAbsent: boolean;
+  readonly dropsEmpty: boolean;
+}
+
+const rules = new WeakMap<StructSchema, readonly FieldRule[]>();
+
+/** The rules of a struct's fields: they follow from the schema, and most fields of most objects are absent. */
+function rulesOf(schema: StructSchema): readonly FieldRule[] {
+  let known = rules.get(schema);
+  if (known === undefined) {
+    known = [...schema.fields.values()].map((field) => ({ field, dropsAbsent: isDroppedWhenAbsent(field), dropsEmpty: isDroppedWhenEmpty(field) }));
+    rules.set(schema, known);
+  }
+  return known;
+}
+
 function isEmptyContainer(value: JsonValue, schema: Schema): boolean {
   if (schema.shape === "list") return Array.isArray(value) && value.length === 0;
-  return schema.shape === "map" && isObject(value) && Object.keys(value).length === 0;
+  return schema.shape === "map" && isObject(value) && hasNoMembers(value);
+}
+
+function hasNoMembers(value: JsonObject): boolean {
+  for (const _ in value) return false;
+  return true;
 }
 
 function copyList(source: JsonValue[], { schema, target, struct }: Copy & { schema: ListSchema }, pending: Copy[]): void {
@@ -51,7 +75,9 @@ function copyList(source: JsonValue[], { schema, target, struct }: Copy & { sche
 }
 
 function copyMap(source: JsonObject, { schema, target, struct }: Copy & { schema: MapSchema }, pending: Copy[]): void {
-  for (const key of Object.keys(source).sort()) {
+  const keys = Object.keys(source);
+  if (keys.length > 1) keys.sort();
+  for (const key of keys) {
     const value = source[key]!;
     setMember(target as JsonObject, key, value === null ? zeroOf(schema.values, struct, pending) : start(value, schema.values, struct, pending));
   }
@@ -78,16 +104,13 @@ function isDroppedWhenAbsent(field: FieldSchema): boolean {
   return isGoStruct(field.schema) ? field.omitZero : field.omitEmpty;
 }
 
-function isDroppedWhenEmpty(field: FieldSchema, value: JsonValue): boolean {
-  if (!field.omitEmpty || field.isPointer || isGoStruct(field.schema)) return false;
-  switch (field.schema.shape) {
-    case "list":
-      return Array.isArray(value) && value.length === 0;
-    case "map":
-      return isObject(value) && Object.keys(value).length === 0;
-    default:
-      return value === "" || value === 0 || value === false;
-  }
+function isDroppedWhenEmpty(field: FieldSchema): boolean {
+  return field.omitEmpty && !field.isPointer && !isGoStruct(field.schema);
+}
+
+function isEmpty(value: JsonValue, schema: Schema): boolean {
+  if (schema.shape === "list" || schema.shape === "map") return isEmptyContainer(value, schema);
+  return value === "" || value === 0 || value === false;
 }
 
 /** Whether Go's type is a struct, to which omitempty means nothing. */
