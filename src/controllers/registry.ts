@@ -27,6 +27,8 @@ import { ttlController } from "./ttl/controller.ts";
 import { claimProtectionController } from "./volume-protection/claim-controller.ts";
 import { ephemeralVolumeController } from "./ephemeral-volume/controller.ts";
 import { resourceClaimController } from "./resource-claim/controller.ts";
+import { attachDetachController } from "./attachdetach/controller.ts";
+import { volumeExpanderController } from "./persistentvolume-expander/controller.ts";
 import { horizontalPodAutoscalerController } from "./horizontal-pod-autoscaler/controller.ts";
 import { requestApprovingController } from "./certificatesigningrequest/approving-controller.ts";
 import { requestCleanerController } from "./certificatesigningrequest/cleaner-controller.ts";
@@ -99,6 +101,8 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     on("certificatesigningrequest-cleaner-controller", ["csrcleaner"], () => requestCleanerController()),
     on("ephemeral-volume-controller", ["ephemeral-volume"], () => ephemeralVolumeController(workers("ephemeralvolume", 5))),
     on("resourceclaim-controller", ["resource-claim-controller"], () => resourceClaimController(workers("resource-claim", 10))),
+    on("persistentvolume-attach-detach-controller", ["attachdetach"], () => attachDetachController()),
+    on("persistentvolume-expander-controller", ["persistentvolume-expander"], () => volumeExpanderController()),
     on("clusterrole-aggregation-controller", ["clusterrole-aggregation"], () => clusterRoleAggregationController()),
     on("persistentvolumeclaim-protection-controller", ["pvc-protection"], () => claimProtectionController()),
     on("persistentvolume-protection-controller", ["pv-protection"], () => volumeProtectionController()),
