@@ -27,6 +27,9 @@ import { ttlController } from "./ttl/controller.ts";
 import { claimProtectionController } from "./volume-protection/claim-controller.ts";
 import { ephemeralVolumeController } from "./ephemeral-volume/controller.ts";
 import { resourceClaimController } from "./resource-claim/controller.ts";
+import { serviceCidrController } from "./service-cidr/controller.ts";
+import { storageVersionMigratorController } from "./storage-version-migrator/controller.ts";
+import { trustBundlePublisherController } from "./clustertrustbundle-publisher/controller.ts";
 import { attachDetachController } from "./attachdetach/controller.ts";
 import { volumeExpanderController } from "./persistentvolume-expander/controller.ts";
 import { horizontalPodAutoscalerController } from "./horizontal-pod-autoscaler/controller.ts";
@@ -112,6 +115,9 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     on("node-lifecycle-controller", ["nodelifecycle"], () => nodeLifecycleController(nodeSettings(flags))),
     on("taint-eviction-controller", ["taint-eviction"], () => taintEvictionController()),
     on("root-ca-certificate-publisher-controller", ["root-ca-cert-publisher"], () => rootCaController({ caBundle })),
+    on("kube-apiserver-serving-clustertrustbundle-publisher-controller", [], () => trustBundlePublisherController({ caBundle })),
+    on("service-cidr-controller", [], () => serviceCidrController()),
+    on("storage-version-migrator-controller", [], () => storageVersionMigratorController()),
   ];
 }
 
