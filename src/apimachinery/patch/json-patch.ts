@@ -70,7 +70,7 @@ function applyOperation(target: Target, operation: JsonObject): void {
     case "add":
       return addValue(find(target, textOf(operation, "path")), valueOf(operation));
     case "remove":
-      return removeValue(find(target, textOf(operation, "path")));
+      return removeValue(find(target, textOf(operation, "path")), `error in remove for path: '${textOf(operation, "path")}': `);
     case "replace":
       return replaceValue(target, textOf(operation, "path"), valueOf(operation));
     case "move":
@@ -95,16 +95,16 @@ function valueOf(operation: JsonObject): JsonValue {
 }
 
 /** What stands before the first slash is lost; a pointer without a slash leads nowhere. */
-function find(target: Target, pointer: string): Place {
+function find(target: Target, pointer: string, missing = `doc is missing path: ${JSON.stringify(pointer)}`): Place {
   const parts = pointer.split("/").slice(1).map(unescapePart);
   const key = parts.pop();
   let container = target.root;
   for (const part of parts) {
     const next = isContainer(container) ? getMember({ container, key: part }) : undefined;
-    if (next === undefined) throw unprocessable(`doc is missing path: ${JSON.stringify(pointer)}`);
+    if (next === undefined) throw unprocessable(missing);
     container = next;
   }
-  if (key === undefined || !isContainer(container)) throw unprocessable(`doc is missing path: ${JSON.stringify(pointer)}`);
+  if (key === undefined || !isContainer(container)) throw unprocessable(missing);
   return { container, key };
 }
 
@@ -133,12 +133,12 @@ function addValue({ container, key }: Place, value: JsonValue): void {
   else container.splice(indexOf(key, container.length + 1, container.length), 0, value);
 }
 
-function removeValue({ container, key }: Place): void {
+function removeValue({ container, key }: Place, faultPrefix = ""): void {
   if (Array.isArray(container)) {
     container.splice(indexOf(key, container.length, container.length - 1), 1);
     return;
   }
-  if (!Object.hasOwn(container, key)) throw unprocessable(`Unable to remove nonexistent key: ${key}: missing value`);
+  if (!Object.hasOwn(container, key)) throw unprocessable(`${faultPrefix}Unable to remove nonexistent key: ${key}: missing value`);
   delete container[key];
 }
 
@@ -148,7 +148,7 @@ function replaceValue(target: Target, pointer: string, value: JsonValue): void {
     target.root = value;
     return;
   }
-  const { container, key } = find(target, pointer);
+  const { container, key } = find(target, pointer, `replace operation does not apply: doc is missing path: ${pointer}: missing value`);
   if (Array.isArray(container)) container[indexOf(key, container.length, container.length - 1)] = value;
   else setMember(container, key, value);
 }

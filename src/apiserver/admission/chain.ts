@@ -16,7 +16,7 @@ export interface AdmissionRequest {
   readonly object: KubeObject | undefined;
   readonly oldObject: KubeObject | undefined;
   readonly isDryRun: boolean;
-  /** Kept by mutating webhooks, whose changes make the mutating plugins look a second time. */
+  /** Kept by mutating policies and webhooks, whose changes make the mutating plugins look a second time. */
   reinvocation?: Reinvocation;
 }
 
@@ -24,10 +24,22 @@ export interface Reinvocation {
   isNeeded: boolean;
   /** 0, then 1 for the second time. */
   round: number;
-  /** Webhooks that were asked since the last change and want to be asked again after the next. */
+  /** Policies and webhooks that were asked since the last change and want to be asked again after the next. */
   readonly earlier: Set<object>;
-  /** Webhooks to ask again in the second round. */
+  /** Those to ask again in the second round. */
   readonly again: Set<object>;
+}
+
+/** The request's, made when a plugin first needs it. */
+export function reinvocationOf(request: AdmissionRequest): Reinvocation {
+  return (request.reinvocation ??= { isNeeded: false, round: 0, earlier: new Set(), again: new Set() });
+}
+
+/** After a change: whoever has seen the object before and wants to see it again, does. */
+export function noteChange(reinvocation: Reinvocation): void {
+  for (const earlier of reinvocation.earlier) reinvocation.again.add(earlier);
+  reinvocation.earlier.clear();
+  reinvocation.isNeeded = true;
 }
 
 type Hook = (request: AdmissionRequest) => void | Promise<void>;

@@ -10,6 +10,7 @@ import { nodeRestriction } from "./nodes/node-restriction.ts";
 import { taintNodesByCondition } from "./nodes/taint-nodes-by-condition.ts";
 import { readConfiguration } from "./pod-security/configuration.ts";
 import { podSecurity } from "./pod-security/pod-security.ts";
+import { mutatingAdmissionPolicy } from "./policies/mutating-policy.ts";
 import { validatingAdmissionPolicy } from "./policies/validating-policy.ts";
 import { alwaysPullImages } from "./pods/always-pull-images.ts";
 import { nodeDeclaredFeatureValidator } from "./pods/declared-features.ts";
@@ -86,6 +87,7 @@ const known: readonly KnownPlugin[] = [
   byDefault(podTopologyLabels),
   byDefault(nodeDeclaredFeatureValidator),
   byDefault(podResizeValidator),
+  byDefault(mutatingAdmissionPolicy),
   byDefault(mutatingAdmissionWebhook),
   byDefault(validatingAdmissionPolicy),
   byDefault(validatingAdmissionWebhook),

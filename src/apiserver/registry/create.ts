@@ -51,6 +51,7 @@ export async function createObject(request: CreateRequest): Promise<Written> {
   await context.server.admission.mutate(admission);
   if (isGenerated && (metadata.name ?? "") === "") metadata.name = generateName(context, base);
   dropDuplicateOwners(object, context.warnings, "admission");
+  if (definition.isNamespaced) fillNamespace(object, request.namespace);
   const rules = ruleContext(context, definition.isNamespaced ? request.namespace : "", "", options.isDryRun);
   for (let attempt = 1; ; attempt++) {
     try {

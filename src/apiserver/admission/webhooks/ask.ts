@@ -6,7 +6,6 @@ import { StatusError, badRequestError, internalServerError } from "../../../apim
 import { WebhookError } from "../../webhooks/review-webhook.ts";
 import { callWebhook } from "../../webhooks/webhook-client.ts";
 import { annotate } from "../audit-annotations.ts";
-import type { AdmissionRequest } from "../chain.ts";
 import type { AskedDecisions } from "../matching/authorization.ts";
 import { checkConditions } from "../matching/conditions.ts";
 import type { RequestView } from "../matching/request-view.ts";
@@ -38,7 +37,8 @@ export async function ask(webhook: CompiledWebhook, view: RequestView, isMutatin
     const full = `${source.name}/${key}`;
     if (isQualifiedName(full).length === 0) annotate(context, full, value);
   }
-  for (const warning of answer.warnings ?? []) context.warnings.add(warning);
+  // What cannot stand in a header is left out.
+  for (const warning of answer.warnings ?? []) if (warning !== "" && !/\p{Cc}/u.test(warning)) context.warnings.add(warning);
   if (answer.allowed !== true) throw rejection(source.name, answer);
   return answer;
 }
@@ -57,8 +57,6 @@ export function failureOf(webhook: CompiledWebhook, error: unknown): unknown {
   if (!(error instanceof WebhookError)) return error;
   return webhook.failsOpen ? undefined : internalServerError(`failed calling webhook ${goQuote(webhook.source.name)}: ${error.message}`, error);
 }
-
-export type AdmittedView = { readonly webhook: CompiledWebhook; readonly view: RequestView; readonly request: AdmissionRequest };
 
 /** A refusal is at least a 400. */
 function rejection(name: string, { status = {} }: ReviewAnswer): StatusError {

@@ -2,6 +2,7 @@
 import { deepEqual } from "../../../apimachinery/json.ts";
 import { StatusError } from "../../../apimachinery/status.ts";
 import { annotate } from "../audit-annotations.ts";
+import { noteChange, reinvocationOf } from "../chain.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../chain.ts";
 import { AskedDecisions } from "../matching/authorization.ts";
 import { RequestView } from "../matching/request-view.ts";
@@ -25,7 +26,7 @@ export const mutatingAdmissionWebhook: AdmissionPlugin = {
 
 async function mutate(request: AdmissionRequest, webhooks: readonly CompiledWebhook[]): Promise<void> {
   const decisions = new AskedDecisions(request.context.server.authorizer, request.context.user);
-  const reinvocation = (request.reinvocation ??= { isNeeded: false, round: 0, earlier: new Set(), again: new Set() });
+  const reinvocation = reinvocationOf(request);
   let index = 0;
   for (const webhook of webhooks) {
     if (reinvocation.round > 0 && !reinvocation.again.has(webhook)) continue;
@@ -34,12 +35,7 @@ async function mutate(request: AdmissionRequest, webhooks: readonly CompiledWebh
     const view = new RequestView(request, definition);
     if (!(await isWanted(webhook, view, decisions))) continue;
     const isChanged = await invoke(webhook, view, `round_${reinvocation.round}_index_${index++}`);
-    if (isChanged) {
-      // Whoever has seen the object before and wants to see it again, does.
-      for (const earlier of reinvocation.earlier) reinvocation.again.add(earlier);
-      reinvocation.earlier.clear();
-      reinvocation.isNeeded = true;
-    }
+    if (isChanged) noteChange(reinvocation);
     if (webhook.source.reinvocationPolicy === "IfNeeded") reinvocation.earlier.add(webhook);
   }
 }

@@ -49,11 +49,11 @@ function applied(object: JsonObject, operations: JsonValue): JsonObject {
   }
 }
 
-/** Puts JSON of the view's version in the place of the request's object, which stays the same JavaScript object. Throws a 500 for JSON of another shape. */
-export function replaceObject(view: RequestView, json: JsonObject): void {
+/** Puts JSON of the view's version in the place of the request's object, which stays the same JavaScript object; `isStrict`: unknown fields are refused. Throws a 500 for JSON of another shape. */
+export function replaceObject(view: RequestView, json: JsonObject, isStrict = false): void {
   const { request, definition } = view;
   const target = request.object!;
-  const next = decoded(view, json);
+  const next = decoded(view, json, isStrict);
   const replacement = request.subresource === "scale" ? withReplicas(target, request.definition, replicasOf(next)) : inVersion(next, definition, request.definition);
   for (const member of Object.keys(target)) delete target[member];
   Object.assign(target, replacement);
@@ -61,13 +61,15 @@ export function replaceObject(view: RequestView, json: JsonObject): void {
   view.forget();
 }
 
-function decoded({ definition, kind }: RequestView, json: JsonObject): KubeObject {
+function decoded({ definition, kind }: RequestView, json: JsonObject, isStrict: boolean): KubeObject {
   try {
     if (definition.codec !== undefined && kind.kind === definition.kind) return definition.codec.decode(json).object;
     const { apiVersion, kind: given } = json;
     const version = typeof apiVersion === "string" ? parseApiVersion(apiVersion) : undefined;
     const schema = (version !== undefined && typeof given === "string" ? typeRegistry.kind(version.group, version.version, given) : undefined) ?? typeRegistry.kind(kind.group, kind.version, kind.kind) ?? definition.schema;
-    const object = decodeObject(Buffer.from(JSON.stringify(json)), schema, { mediaType: "json" }).object as unknown as KubeObject;
+    const read = decodeObject(Buffer.from(JSON.stringify(json)), schema, { mediaType: "json" });
+    if (isStrict && read.faults.length > 0) throw internalServerError(`strict decoding error: ${read.faults.join(", ")}`);
+    const object = read.object as unknown as KubeObject;
     if (kind.kind === definition.kind) {
       object.metadata ??= {};
       definition.strategy?.defaults?.(object);

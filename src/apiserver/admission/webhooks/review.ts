@@ -58,7 +58,7 @@ interface Review {
 }
 
 const goTypeMeta = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
-const reviewSchema = typeRegistry.kind("admission.k8s.io", "v1", "AdmissionReview");
+const reviewSchema = typeRegistry.struct("api.admission.v1.AdmissionReview")!;
 
 /** JSON or YAML, whatever the content type says. */
 function readReview(body: Uint8Array, version: ReviewVersion): Review {
@@ -69,7 +69,6 @@ function readReview(body: Uint8Array, version: ReviewVersion): Review {
   const expected = `admission.k8s.io/${version}`;
   if (kind !== "" && kind !== "AdmissionReview") throw failedCall(`no kind ${goQuote(kind)} is registered for version ${goQuote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`);
   if (apiVersion !== "" && apiVersion !== expected) throw failedCall(`converting (${apiVersion.slice(apiVersion.indexOf("/") + 1)}.AdmissionReview) to (${version}.AdmissionReview): unknown conversion`);
-  if (reviewSchema === undefined) return value as Review;
   try {
     return decodeObject(Buffer.from(JSON.stringify(value)), reviewSchema, { mediaType: "json" }).object as Review;
   } catch (error) {
