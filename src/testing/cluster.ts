@@ -51,7 +51,7 @@ export class TestCluster implements AsyncDisposable {
     this.#requests = new CountedHandler(this.#server.handle, this.clock, options.onRequest);
     const transportFor = (user: UserInfo) => {
       const transport = loopbackTransport(this.#requests.handle, user);
-      return options.wrapTransport?.(transport, user) ?? transport;
+      return options.wrapTransport?.(transport, user, this.clock) ?? transport;
     };
     this.#context = { transportFor, clock: this.clock, random: this.random, log };
     this.client = new Client({ transport: loopbackTransport(this.#requests.handle, admin), clock: this.clock, userAgent: "test" });
@@ -140,7 +140,7 @@ export interface TestClusterOptions {
   /** Puts faults between the server and its store. */
   readonly wrapStore?: (store: Store, clock: Clock) => Store;
   /** Puts faults between components and the server. */
-  readonly wrapTransport?: (transport: Transport, user: UserInfo) => Transport;
+  readonly wrapTransport?: (transport: Transport, user: UserInfo, clock: Clock) => Transport;
   /** Hears of every request when it was answered. */
   readonly onRequest?: RequestObserver;
 }

@@ -5,6 +5,7 @@
  */
 import { sleep, type Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
+import { Faults } from "./faults.ts";
 import {
   StoreError,
   type Mutation,
@@ -20,7 +21,8 @@ export class FaultStore implements Store {
   readonly backend: string;
   readonly #store: Store;
   readonly #options: FaultStoreOptions;
-  readonly #counts: Record<FaultKind, number> = { failBefore: 0, failAfter: 0, delay: 0, compact: 0, crash: 0 };
+  readonly #faults: Faults<keyof FaultRates>;
+  #crashes = 0;
   #crash = new AbortController();
   #commits = 0;
 
@@ -28,11 +30,13 @@ export class FaultStore implements Store {
     this.backend = store.backend;
     this.#store = store;
     this.#options = options;
+    this.#faults = new Faults(options.random, options.rates ?? {});
   }
 
   /** How many faults of each kind there were. */
   get counts(): Readonly<Record<FaultKind, number>> {
-    return this.#counts;
+    const count = (kind: keyof FaultRates) => this.#faults.count(kind);
+    return { failBefore: count("failBefore"), failAfter: count("failAfter"), delay: count("delay"), compact: count("compact"), crash: this.#crashes };
   }
 
   get isCrashed(): boolean {
@@ -42,7 +46,7 @@ export class FaultStore implements Store {
   /** From now on every call fails, and every watch ends with an error, as when the process that holds the store is killed. */
   crash(): void {
     if (this.isCrashed) return;
-    this.#counts.crash++;
+    this.#crashes++;
     this.#crash.abort(new StoreError("Unavailable", "the store crashed (injected)"));
   }
 
@@ -66,10 +70,10 @@ export class FaultStore implements Store {
   async commit(mutation: Mutation): Promise<MutationResult> {
     const { signal } = this.#crash;
     signal.throwIfAborted();
-    if (this.#strikes("failBefore")) throw new StoreError("Unavailable", "the commit failed before it happened (injected)");
-    if (this.#strikes("delay")) await sleep(this.#options.clock, 1 + this.#options.random.integer(this.#options.maxDelayMs ?? 1_000), signal);
-    const failsAfter = this.#strikes("failAfter");
-    const compacts = this.#strikes("compact");
+    if (this.#faults.strikes("failBefore")) throw new StoreError("Unavailable", "the commit failed before it happened (injected)");
+    if (this.#faults.strikes("delay")) await sleep(this.#options.clock, 1 + this.#options.random.integer(this.#options.maxDelayMs ?? 1_000), signal);
+    const failsAfter = this.#faults.strikes("failAfter");
+    const compacts = this.#faults.strikes("compact");
     const result = await this.#store.commit(mutation);
     signal.throwIfAborted();
     if (compacts) await this.#store.compact(result.revision);
@@ -110,14 +114,6 @@ export class FaultStore implements Store {
     const value = await result;
     signal.throwIfAborted();
     return value;
-  }
-
-  /** Whether this fault happens now. A fault that is not asked for takes nothing from the random sequence. */
-  #strikes(kind: keyof FaultRates): boolean {
-    const rate = this.#options.rates?.[kind] ?? 0;
-    if (rate === 0 || this.#options.random.fraction() >= rate) return false;
-    this.#counts[kind]++;
-    return true;
   }
 }
 
