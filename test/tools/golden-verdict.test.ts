@@ -43,6 +43,7 @@ const table: { name: string; results: FileResult[]; listed?: ListedDifference[];
     better: ["kinds/a.json"],
   },
   { name: "one in a hundred steps of an area with waits", results: [result("scheduler/a.json", 100), result("scheduler/b.json", 99, 1)], faults: [] },
+  { name: "one in a thousand steps elsewhere", results: [result("kinds/a.json", 1000), result("kinds/b.json", 999, 1)], faults: [] },
   { name: "more than that", results: [result("scheduler/a.json", 100), result("scheduler/b.json", 97, 1, 2, 3)], faults: [/not listed: 1, 2, 3/] },
 ];
 
