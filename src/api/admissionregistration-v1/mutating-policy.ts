@@ -7,7 +7,7 @@ import type { RuleContext } from "../strategy.ts";
 import { isSame } from "../update-rules.ts";
 import { validateExpression } from "./expressions.ts";
 import { validatePolicySpec } from "./policy-rules.ts";
-import { defaultMatchResources } from "./rules.ts";
+import { defaultMatchResources, validateMutatingOperations } from "./rules.ts";
 import type { MutatingAdmissionPolicy, MutatingAdmissionPolicySpec, Mutation } from "./types.ts";
 
 const specPath = FieldPath.root("spec");
@@ -37,6 +37,7 @@ function validatePolicy({ spec = {} }: MutatingAdmissionPolicy, old: MutatingAdm
   const policyPath = specPath.child("reinvocationPolicy");
   return [
     ...validatePolicySpec(spec, old?.spec, context, specPath),
+    ...validateMutatingOperations(spec.matchConstraints ?? {}, specPath.child("matchConstraints")),
     ...(mutations.length === 0 ? [required(mutationsPath, "mutations must contain at least one item")] : []),
     ...mutations.flatMap((mutation, index) => validateMutation(mutation, spec, context, mutationsPath.index(index))),
     ...(!policy ? [required(policyPath)] : reinvocationPolicies.includes(policy) ? [] : [notSupported(policyPath, policy, reinvocationPolicies)]),

@@ -5,7 +5,7 @@ import { FieldPath } from "../../apimachinery/field-path.ts";
 import { isDns1123Subdomain, pathSegmentName, subdomainName } from "../../apimachinery/names.ts";
 import { validateLabelSelector } from "../meta/labels.ts";
 import { defineKind } from "../strategy.ts";
-import { defaultMatchResources, validateMatchResources } from "./rules.ts";
+import { defaultMatchResources, validateMatchResources, validateMutatingOperations } from "./rules.ts";
 import type { MutatingAdmissionPolicyBinding, MutatingAdmissionPolicyBindingSpec, ParamRef, ValidatingAdmissionPolicyBinding } from "./types.ts";
 
 const specPath = FieldPath.root("spec");
@@ -26,12 +26,16 @@ export const mutatingAdmissionPolicyBindings = defineKind<MutatingAdmissionPolic
   requiresQualifiedFinalizers: false,
   generation: "spec",
   defaults: defaultBinding,
-  create: { validate: ({ spec = {} }) => validateSpec(spec) },
-  update: { validate: ({ spec = {} }) => validateSpec(spec), allowsUnconditional: false },
+  create: { validate: validateMutatingBinding },
+  update: { validate: validateMutatingBinding, allowsUnconditional: false },
 });
 
 function defaultBinding({ spec }: MutatingAdmissionPolicyBinding | ValidatingAdmissionPolicyBinding): void {
   if (spec?.matchResources !== undefined) defaultMatchResources(spec.matchResources);
+}
+
+function validateMutatingBinding({ spec = {} }: MutatingAdmissionPolicyBinding): FieldError[] {
+  return [...validateSpec(spec), ...validateMutatingOperations(spec.matchResources ?? {}, specPath.child("matchResources"))];
 }
 
 function validateValidatingBinding({ spec = {} }: ValidatingAdmissionPolicyBinding): FieldError[] {

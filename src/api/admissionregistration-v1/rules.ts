@@ -40,6 +40,15 @@ export function validateMatchResources(resources: MatchResources, path: FieldPat
   ];
 }
 
+const mutatingOperations = ["*", "CONNECT", "CREATE", "UPDATE"];
+
+/** Mutating policies change what is written; `path` is that of the resources to match. */
+export function validateMutatingOperations({ resourceRules = [] }: MatchResources, path: FieldPath): FieldError[] {
+  const asked = resourceRules.flatMap(({ operations: names = [] }) => names);
+  // The path says no index.
+  return asked.filter((operation) => operation === "DELETE").map((operation) => notSupported(path.child("resourceRules", "operations"), operation, mutatingOperations));
+}
+
 function validateNamedRule(rule: NamedRuleWithOperations, path: FieldPath): FieldError[] {
   const seen = new Set<string>();
   const names = (rule.resourceNames ?? []).flatMap((name, index) => {
