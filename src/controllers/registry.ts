@@ -30,6 +30,7 @@ import { resourceClaimController } from "./resource-claim/controller.ts";
 import { serviceCidrController } from "./service-cidr/controller.ts";
 import { storageVersionMigratorController } from "./storage-version-migrator/controller.ts";
 import { trustBundlePublisherController } from "./clustertrustbundle-publisher/controller.ts";
+import { deviceTaintEvictionController } from "./device-taint-eviction/controller.ts";
 import { attachDetachController } from "./attachdetach/controller.ts";
 import { volumeExpanderController } from "./persistentvolume-expander/controller.ts";
 import { horizontalPodAutoscalerController } from "./horizontal-pod-autoscaler/controller.ts";
@@ -114,6 +115,7 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     on("ttl-after-finished-controller", ["ttl-after-finished"], () => ttlAfterFinishedController(workers("ttl-after-finished", 5))),
     on("node-lifecycle-controller", ["nodelifecycle"], () => nodeLifecycleController(nodeSettings(flags))),
     on("taint-eviction-controller", ["taint-eviction"], () => taintEvictionController()),
+    on("device-taint-eviction-controller", [], () => deviceTaintEvictionController()),
     on("root-ca-certificate-publisher-controller", ["root-ca-cert-publisher"], () => rootCaController({ caBundle })),
     on("kube-apiserver-serving-clustertrustbundle-publisher-controller", [], () => trustBundlePublisherController({ caBundle })),
     on("service-cidr-controller", [], () => serviceCidrController()),
