@@ -5,16 +5,9 @@ import { seededRandom } from "../base/random.ts";
 import { openMemoryStore } from "../storage/index.ts";
 import { ask, openWatch, told } from "../testing/ask.ts";
 import { TestCluster } from "../testing/cluster.ts";
-import { FaultStore } from "../testing/fault-store.ts";
+import { KeptStore } from "../testing/kept-store.ts";
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
-
-/** A store that outlives the servers on it. */
-class KeptStore extends FaultStore {
-  override close(): Promise<void> {
-    return Promise.resolve();
-  }
-}
 
 test("server: a restart on the same store keeps everything, writes nothing, and watches go on", async () => {
   const clock = new VirtualClock();

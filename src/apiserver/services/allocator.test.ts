@@ -1,9 +1,12 @@
 import { test } from "node:test";
 import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { seededRandom } from "../../base/random.ts";
 import type { Service } from "../../api/core-v1/types.ts";
 import { ask } from "../../testing/ask.ts";
 import type { Answer } from "../../testing/ask.ts";
 import { TestCluster } from "../../testing/cluster.ts";
+import { FaultStore } from "../../testing/fault-store.ts";
+import type { FaultRates } from "../../testing/fault-store.ts";
 
 const services = "/api/v1/namespaces/default/services";
 const service = (name: string, spec: object = {}) => ({ kind: "Service", apiVersion: "v1", metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } });
@@ -77,4 +80,16 @@ test("services: a change of type gains and loses what it has to", async () => {
   equal(external.clusterIP, undefined);
   deepEqual(await addressNames(cluster), ["10.0.0.1"]);
   equal((await ask(cluster, "POST", services, service("b", { clusterIP }))).status, 201);
+});
+
+test("services: none gets another's address or port when the store fails", async () => {
+  const rates: { -readonly [Kind in keyof FaultRates]: FaultRates[Kind] } = {};
+  await using cluster = await TestCluster.start({ wrapStore: (inner, clock) => new FaultStore(inner, { clock, random: seededRandom(2), rates }) });
+  Object.assign(rates, { failBefore: 0.1, failAfter: 0.3 });
+  for (let round = 0; round < 5; round++) await many(20, (index) => service(`s${round}-${index}`, { type: "NodePort", ...(index % 2 === 0 && { clusterIP: `10.0.5.${index}` }) }), cluster);
+  Object.assign(rates, { failBefore: 0, failAfter: 0 });
+  const specs = ((await ask(cluster, "GET", services)).json["items"] as unknown as Service[]).map(({ spec }) => spec!);
+  ok(specs.length > 30);
+  equal(new Set(specs.map(({ clusterIP }) => clusterIP)).size, specs.length);
+  equal(new Set(specs.flatMap(({ ports }) => ports!.map(({ nodePort }) => nodePort))).size, specs.length);
 });
