@@ -39,6 +39,7 @@ import { requestCleanerController } from "./certificatesigningrequest/cleaner-co
 import { requestSigningController } from "./certificatesigningrequest/signing-controller.ts";
 import { volumeBinderController } from "./persistentvolume-binder/controller.ts";
 import { volumeProtectionController } from "./volume-protection/volume-controller.ts";
+import { validatingPolicyStatusController } from "./validatingadmissionpolicy-status/controller.ts";
 import type { Controller } from "../operator/index.ts";
 import type { ManagerFlags } from "./flags.ts";
 import type { QuotaRules } from "./resource-quota/plan.ts";
@@ -119,6 +120,7 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     on("root-ca-certificate-publisher-controller", ["root-ca-cert-publisher"], () => rootCaController({ caBundle })),
     on("kube-apiserver-serving-clustertrustbundle-publisher-controller", [], () => trustBundlePublisherController({ caBundle })),
     on("service-cidr-controller", [], () => serviceCidrController()),
+    on("validatingadmissionpolicy-status-controller", [], () => validatingPolicyStatusController()),
     on("storage-version-migrator-controller", [], () => storageVersionMigratorController()),
   ];
 }

@@ -2,7 +2,8 @@
 import { AuthorizerValue, ObjectValue, ResourceCheckValue, CelError, activationOf, admissionRequestType, dynType, evaluate, fromJson, namespaceType } from "../../../apimachinery/cel/index.ts";
 import type { Activation, Evaluation, Program, Value } from "../../../apimachinery/cel/index.ts";
 import type { JsonObject } from "../../../apimachinery/json.ts";
-import { AskedDecisions, OpenQuestion } from "./authorization.ts";
+import { OpenQuestion } from "./authorization.ts";
+import type { AskedDecisions } from "./authorization.ts";
 import type { RequestView } from "./request-view.ts";
 
 /** A variable of a policy; `program` is absent when it does not compile. */
