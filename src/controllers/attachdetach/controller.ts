@@ -16,10 +16,18 @@ export function attachDetachController(): Controller {
     account: "attachdetach-controller",
     watches: [
       watch(resources.nodes, { keys: ownKey }),
-      watch(resources.pods, { keys: nodeOfPod, isRelevant: ({ object }) => claimsOfPod(object).length > 0, indexes: { ...onNode, claim: claimsOfPod } }),
+      watch(resources.pods, {
+        keys: nodeOfPod,
+        isRelevant: ({ object, kind }) => kind !== "delete" && claimsOfPod(object).length > 0,
+        indexes: { ...onNode, claim: claimsOfPod },
+      }),
+      watch(resources.pods, { keys: nodeOfPod, isRelevant: ({ object, kind }) => kind === "delete" && claimsOfPod(object).length > 0, delayMs: detachPauseMs }),
       watch(resources.persistentVolumeClaims, { keys: nodesOfClaim }),
       watch(resources.persistentVolumes),
-      watch(resources.volumeAttachments, { keys: ({ spec }) => [spec.nodeName], indexes: { node: ({ spec }: DeepReadonly<VolumeAttachment>) => [spec.nodeName] } }),
+      watch(resources.volumeAttachments, {
+        keys: ({ spec }) => [spec.nodeName],
+        indexes: { node: ({ spec }: DeepReadonly<VolumeAttachment>) => [spec.nodeName] },
+      }),
       watch(resources.csiDrivers),
       watch(resources.csiNodes, { keys: ownKey }),
     ],
@@ -37,6 +45,9 @@ export function attachDetachController(): Controller {
     plan: planAttachments,
   });
 }
+
+/** A pod that is made anew on the same node finds its volumes still there; a driver that just failed is left in peace. */
+const detachPauseMs = 500;
 
 function wantedOn(nodeName: string, caches: Caches): WantedVolume[] {
   const users = new Map<DeepReadonly<PersistentVolume>, DeepReadonly<Pod>[]>();

@@ -30,7 +30,8 @@ const cases: [title: string, node: Node, wanted: WantedVolume[], attachments: Vo
   ["still mounted", node({ ...attached, volumesInUse: ["kubernetes.io/csi/csi.ad-attach.example.com^h"] }), [], [attachment({ attached: true })], []],
 ];
 for (const [title, given, wants, attachments, expect] of cases) {
-  test(`attachments: ${title}`, () => deepEqual(planAttachments({ node: given, wanted: wants, attachments, volumes: () => volume }).actions.map(summary), expect));
+  test(`attachments: ${title}`, () =>
+    deepEqual(planAttachments({ node: given, wanted: wants, attachments, volumes: () => volume }).actions.map(summary), expect));
 }
 
 function summary(action: Action): string {

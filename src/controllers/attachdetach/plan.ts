@@ -16,13 +16,21 @@ import type { Action, Plan } from "../../operator/index.ts";
 export function planAttachments({ node, wanted, attachments, volumes }: NodeSnapshot): Plan {
   const named = new Map(wanted.map((want) => [attachmentName(want.volume, node), want]));
   const inUse = new Set(node.status?.volumesInUse ?? []);
-  const missing = [...named].filter(([name]) => !attachments.some(({ metadata }) => metadata.name === name)).map(([name, { volume }]) => attach(name, volume, node));
+  const missing = [...named]
+    .filter(([name]) => !attachments.some(({ metadata }) => metadata.name === name))
+    .map(([name, { volume }]) => attach(name, volume, node));
   const surplus = attachments.filter(({ metadata }) => metadata.deletionTimestamp === undefined && !named.has(metadata.name ?? ""));
   const isFree = (attachment: DeepReadonly<VolumeAttachment>) => !inUse.has(volumeNameOf(attachment, volumes) ?? "");
-  const events = [...named].flatMap(([name, want]) => told(want, node, attachments.find(({ metadata }) => metadata.name === name)));
+  const events = [...named].flatMap(([name, want]) =>
+    told(
+      want,
+      node,
+      attachments.find(({ metadata }) => metadata.name === name),
+    ),
+  );
   return {
     actions: [
-      ...report(node, [...attachments.filter((attachment) => !surplus.includes(attachment) || !isFree(attachment))], volumes),
+      ...report(node, attachments.filter((attachment) => !surplus.includes(attachment) || !isFree(attachment)), volumes),
       ...missing,
       ...surplus.filter(isFree).map((attachment) => deleteAction(resources.volumeAttachments, attachment, {}, { onError: whenGone })),
       ...events,
@@ -60,10 +68,12 @@ function attach(name: string, { spec, metadata }: DeepReadonly<PersistentVolume>
 /** What the pods hear: once, when it is attached; again and again, when it cannot be. */
 function told({ volume, pods }: WantedVolume, node: DeepReadonly<Node>, attachment: DeepReadonly<VolumeAttachment> | undefined): Action[] {
   const name = volume.metadata.name ?? "";
-  const event = (type: "Normal" | "Warning", reason: string, message: string) => pods.map((pod) => eventAction(referenceTo(resources.pods, pod), { type, reason, message }));
+  const event = (type: "Normal" | "Warning", reason: string, message: string) =>
+    pods.map((pod) => eventAction(referenceTo(resources.pods, pod), { type, reason, message }));
   if (attachment === undefined || attachment.metadata.deletionTimestamp !== undefined) return [];
   const isKnown = node.status?.volumesAttached?.some((attached) => attached.name === uniqueName(volume)) === true;
-  if (attachment.status?.attached === true) return isKnown ? [] : event("Normal", "SuccessfulAttachVolume", `AttachVolume.Attach succeeded for volume "${name}" `);
+  if (attachment.status?.attached === true)
+    return isKnown ? [] : event("Normal", "SuccessfulAttachVolume", `AttachVolume.Attach succeeded for volume "${name}" `);
   const fault = attachment.status?.attachError?.message;
   return fault === undefined ? [] : event("Warning", "FailedAttachVolume", `AttachVolume.Attach failed for volume "${name}" : ${fault}`);
 }

@@ -88,10 +88,7 @@ const extendedKeyUsages: Readonly<Record<string, string>> = {
 function usageExtensions(usages: readonly string[]): x509.Extension[] {
   const flags = usages.reduce((all, usage) => all | (keyUsages[usage] ?? 0), 0);
   const extended = [...new Set(usages.flatMap((usage) => extendedKeyUsages[usage] ?? []))];
-  return [
-    ...(flags === 0 ? [] : [new x509.KeyUsagesExtension(flags, true)]),
-    ...(extended.length === 0 ? [] : [new x509.ExtendedKeyUsageExtension(extended)]),
-  ];
+  return [...(flags === 0 ? [] : [new x509.KeyUsagesExtension(flags, true)]), ...(extended.length === 0 ? [] : [new x509.ExtendedKeyUsageExtension(extended)])];
 }
 
 async function importKey(pem: string): Promise<CryptoKey> {

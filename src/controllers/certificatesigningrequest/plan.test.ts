@@ -5,7 +5,14 @@ import { refusal, signers } from "./request.ts";
 import type { CertificateSigningRequest } from "../../api/certificates-v1/types.ts";
 import type { CertificateRequest } from "./request.ts";
 
-const node = { commonName: "system:node:n", organizations: ["system:nodes"], dnsNames: [], addresses: [], emails: [], uris: [] } as unknown as CertificateRequest;
+const node = {
+  commonName: "system:node:n",
+  organizations: ["system:nodes"],
+  dnsNames: [],
+  addresses: [],
+  emails: [],
+  uris: [],
+} as unknown as CertificateRequest;
 const cases: [name: string, signer: string, request: CertificateRequest, usages: string[], expect: string | undefined][] = [
   ["client", signers.client, node, ["client auth"], undefined],
   ["client, for serving", signers.client, node, ["server auth"], "invalid usage for client certificate: server auth"],

@@ -11,4 +11,9 @@ const cases: [title: string, published: ClusterTrustBundle[], expect: string[]][
   ["changed by somebody", [bundle(name, "y")], ["update"]],
   ["an older one", [bundle(name), bundle("old")], ["delete"]],
 ];
-for (const [title, published, expect] of cases) test(`trust bundle: ${title}`, () => deepEqual(planBundle({ caBundle: "x", published }).actions.map(({ kind }) => kind), expect));
+for (const [title, published, expect] of cases)
+  test(`trust bundle: ${title}`, () =>
+    deepEqual(
+      planBundle({ caBundle: "x", published }).actions.map(({ kind }) => kind),
+      expect,
+    ));

@@ -12,7 +12,9 @@ export function planBundle({ caBundle, published }: BundleSnapshot): Plan {
   const name = `${servingSigner.replace("/", ":")}:${createHash("sha256").update(caBundle).digest("hex")}`;
   const current = published.find(({ metadata }) => metadata.name === name);
   const old = published.filter((bundle) => bundle !== current);
-  return { actions: [...publication(name, caBundle, current), ...old.map((bundle) => deleteAction(resources.clusterTrustBundles, bundle, {}, { onError: whenGone }))] };
+  return {
+    actions: [...publication(name, caBundle, current), ...old.map((bundle) => deleteAction(resources.clusterTrustBundles, bundle, {}, { onError: whenGone }))],
+  };
 }
 
 export interface BundleSnapshot {

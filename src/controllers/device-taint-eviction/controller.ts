@@ -19,7 +19,9 @@ export function deviceTaintEvictionController(options: { readonly workers?: numb
     watches: [
       watch(resources.pods, { keys: keysOfPod, isRelevant: ({ object }) => (object.spec?.resourceClaims ?? []).length > 0 }),
       watch(resources.resourceClaims, { keys: usersOf, indexes: { user: usersOf, pool: poolsOf } }),
-      watch(resources.resourceSlices, { keys: ({ spec }, caches) => caches.of(resources.resourceClaims).byIndex("pool", `${spec.driver}/${spec.pool.name}`).flatMap(usersOf) }),
+      watch(resources.resourceSlices, {
+        keys: ({ spec }, caches) => caches.of(resources.resourceClaims).byIndex("pool", `${spec.driver}/${spec.pool.name}`).flatMap(usersOf),
+      }),
       watch(resources.deviceTaintRules, { keys: keysOfRule }),
     ],
     async reconcile(key, context) {
@@ -61,7 +63,11 @@ function podSnapshot(key: string, place: string, caches: Caches): DeviceSnapshot
 function ruleSnapshot(name: string, evicted: number, caches: Caches): RuleSnapshot | undefined {
   const rule = caches.of(resources.deviceTaintRules).get("", name);
   if (rule === undefined) return undefined;
-  const published = caches.of(resources.resourceSlices).list().flatMap(namesIn).filter((device) => selects(rule, device));
+  const published = caches
+    .of(resources.resourceSlices)
+    .list()
+    .flatMap(namesIn)
+    .filter((device) => selects(rule, device));
   const claims = caches.of(resources.resourceClaims).list();
   const allocated = claims.flatMap(devicesOf).filter((device) => selects(rule, device));
   const taint = { ...rule.spec.taint, key: rule.spec.taint?.key ?? "", effect: "NoExecute" };
@@ -83,12 +89,18 @@ function namesIn({ spec }: DeepReadonly<ResourceSlice>): { driver: string; pool:
 function keysOfPod(pod: DeepReadonly<Pod>, caches: Caches): string[] {
   const key = `pod:${keyOf(pod)}`;
   const devices = caches.of(resources.resourceClaims).byIndex("user", key).flatMap(devicesOf);
-  const rules = caches.of(resources.deviceTaintRules).list().filter((rule) => devices.some((device) => selects(rule, device)));
+  const rules = caches
+    .of(resources.deviceTaintRules)
+    .list()
+    .filter((rule) => devices.some((device) => selects(rule, device)));
   return [key, ...rules.map(({ metadata }) => `rule:${metadata.name}`)];
 }
 
 function keysOfRule(rule: DeepReadonly<DeviceTaintRule>, caches: Caches): string[] {
-  const claims = caches.of(resources.resourceClaims).list().filter((claim) => devicesOf(claim).some((device) => selects(rule, device)));
+  const claims = caches
+    .of(resources.resourceClaims)
+    .list()
+    .filter((claim) => devicesOf(claim).some((device) => selects(rule, device)));
   return [`rule:${rule.metadata.name}`, ...claims.flatMap(usersOf)];
 }
 

@@ -39,12 +39,17 @@ export function endMs(device: DeepReadonly<DeviceRequestAllocationResult>, taint
   const addedMs = taint.timeAdded === undefined ? 0 : parseTime(taint.timeAdded);
   const tolerations = (device.tolerations ?? []).filter((toleration) => tolerates(toleration, taint));
   if (tolerations.length === 0) return addedMs;
-  const stays = tolerations.map(({ tolerationSeconds }) => (tolerationSeconds === undefined ? Number.POSITIVE_INFINITY : Math.max(0, tolerationSeconds) * 1000));
+  const stays = tolerations.map(({ tolerationSeconds }) =>
+    tolerationSeconds === undefined ? Number.POSITIVE_INFINITY : Math.max(0, tolerationSeconds) * 1000,
+  );
   return addedMs + Math.min(...stays);
 }
 
 /** Slices of a device's pool, of its newest generation only. */
-function currentSlices(slices: readonly DeepReadonly<ResourceSlice>[], { driver, pool }: { readonly driver: string; readonly pool: string }): readonly DeepReadonly<ResourceSlice>[] {
+function currentSlices(
+  slices: readonly DeepReadonly<ResourceSlice>[],
+  { driver, pool }: { readonly driver: string; readonly pool: string },
+): readonly DeepReadonly<ResourceSlice>[] {
   const ofPool = slices.filter(({ spec }) => spec.driver === driver && spec.pool.name === pool);
   const newest = Math.max(...ofPool.map(({ spec }) => spec.pool.generation));
   return ofPool.filter(({ spec }) => spec.pool.generation === newest);

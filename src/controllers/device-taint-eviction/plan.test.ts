@@ -15,7 +15,10 @@ const claim = (...tolerations: DeviceToleration[]): ResourceClaim => ({
   metadata: { name: "c" },
   status: { allocation: { devices: { results: [{ request: "r", driver: "d", pool: "p", device: "x", tolerations }] } } },
 });
-const rule = (effect: string): DeviceTaintRule => ({ metadata: { name: "r", generation: 1 }, spec: { deviceSelector: { driver: "d" }, taint: { key: "k", effect, timeAdded } } });
+const rule = (effect: string): DeviceTaintRule => ({
+  metadata: { name: "r", generation: 1 },
+  spec: { deviceSelector: { driver: "d" }, taint: { key: "k", effect, timeAdded } },
+});
 const pod = { metadata: { name: "pod", namespace: "x" } };
 
 const cases: [name: string, claim: ResourceClaim, slices: ResourceSlice[], rules: DeviceTaintRule[], expect: string[] | number][] = [
@@ -31,7 +34,11 @@ for (const [name, given, slices, rules, expect] of cases) {
   test(`device taints: ${name}`, () => {
     const plan = planDeviceEviction({ pod, claims: [given], slices, rules }, nowMs);
     if (typeof expect === "number") equal(plan.requeueAfterMs, expect);
-    else deepEqual(plan.actions.map(({ kind }) => kind), expect);
+    else
+      deepEqual(
+        plan.actions.map(({ kind }) => kind),
+        expect,
+      );
   });
 }
 

@@ -58,9 +58,12 @@ function progress({ affected, evicted }: RuleSnapshot): Told {
   const done = `${count(evicted, "pod")} evicted since starting the controller.`;
   if (affected.length === 0) return { status: "False", reason: "Completed", message: done };
   const needs = affected.length === 1 ? "needs" : "need";
-  return { status: "True", reason: "PodsPendingEviction", message: `${count(affected.length, "pod")} ${needs} to be evicted in ${count(new Set(affected).size, "namespace")}. ${done}` };
+  return {
+    status: "True",
+    reason: "PodsPendingEviction",
+    message: `${count(affected.length, "pod")} ${needs} to be evicted in ${count(new Set(affected).size, "namespace")}. ${done}`,
+  };
 }
-
 
 function count(amount: number, thing: string): string {
   return `${amount} ${thing}${amount === 1 ? "" : "s"}`;

@@ -5,9 +5,17 @@ import type { PersistentVolumeClaim, Pod } from "../../api/core-v1/types.ts";
 
 const pod: Pod = {
   metadata: { name: "p", namespace: "x", uid: "u" },
-  spec: { containers: [], volumes: [{ name: "tmp", ephemeral: { volumeClaimTemplate: { metadata: { labels: { l: "1" } }, spec: {} } } }, { name: "other", emptyDir: {} }] },
+  spec: {
+    containers: [],
+    volumes: [
+      { name: "tmp", ephemeral: { volumeClaimTemplate: { metadata: { labels: { l: "1" } }, spec: {} } } },
+      { name: "other", emptyDir: {} },
+    ],
+  },
 };
-const owned: PersistentVolumeClaim = { metadata: { name: "p-tmp", ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "p", uid: "u", controller: true }] } };
+const owned: PersistentVolumeClaim = {
+  metadata: { name: "p-tmp", ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "p", uid: "u", controller: true }] },
+};
 const cases: [name: string, pod: Pod, claims: PersistentVolumeClaim[], created: string[]][] = [
   ["none yet", pod, [], ["p-tmp"]],
   ["its own", pod, [owned], []],

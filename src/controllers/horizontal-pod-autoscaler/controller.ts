@@ -23,7 +23,10 @@ export function horizontalPodAutoscalerController(options: AutoscalerOptions): C
     account: "horizontal-pod-autoscaler",
     workers: options.workers ?? 5,
     watches: [
-      watch(resources.horizontalPodAutoscalers, { keys: ownKey, isRelevant: ({ object, old }) => old === undefined || old.metadata.generation !== object.metadata.generation }),
+      watch(resources.horizontalPodAutoscalers, {
+        keys: ownKey,
+        isRelevant: ({ object, old }) => old === undefined || old.metadata.generation !== object.metadata.generation,
+      }),
       watch(resources.pods),
     ],
     reconcile: (key, context) => run.reconcile(key, context),
@@ -103,7 +106,11 @@ class Autoscaling {
       draft.condition("AbleToScale", true, "SucceededRescale", `the HPA controller was able to update the target scale to ${size}`);
       draft.set({ lastScaleTime: formatTime(nowMs) });
       this.#memory.scaled(key, { atMs: nowMs, by: size - current });
-      context.events.record(referenceTo(resources.horizontalPodAutoscalers, autoscaler), { type: "Normal", reason: "SuccessfulRescale", message: `New size: ${size}; reason: ${reason}` });
+      context.events.record(referenceTo(resources.horizontalPodAutoscalers, autoscaler), {
+        type: "Normal",
+        reason: "SuccessfulRescale",
+        message: `New size: ${size}; reason: ${reason}`,
+      });
     }
     if (size === 0) draft.condition("ScaledToZero", true, "ScaledToZero", "the HPA controller scaled the workload to zero");
     else draft.condition("ScaledToZero", false, "NotScaledToZero", "the HPA controller did not scale the workload to zero");
@@ -111,7 +118,12 @@ class Autoscaling {
   }
 
   /** The largest size that a metric asks for; undefined when too little could be measured. */
-  async #measure(autoscaler: DeepReadonly<HorizontalPodAutoscaler>, { scale }: ScaleTarget, draft: StatusDraft, context: ControllerContext): Promise<Evaluation | undefined> {
+  async #measure(
+    autoscaler: DeepReadonly<HorizontalPodAutoscaler>,
+    { scale }: ScaleTarget,
+    draft: StatusDraft,
+    context: ControllerContext,
+  ): Promise<Evaluation | undefined> {
     const labelSelector = scale.status?.selector ?? "";
     if (labelSelector === "") {
       warn(autoscaler, "SelectorRequired", "selector is required", context);
@@ -120,7 +132,10 @@ class Autoscaling {
     }
     const namespace = autoscaler.metadata.namespace ?? "";
     const selector = parseLabelSelector(labelSelector);
-    const pods = context.caches.of(resources.pods).list(namespace).filter(({ metadata }) => matchesLabels(selector, metadata.labels));
+    const pods = context.caches
+      .of(resources.pods)
+      .list(namespace)
+      .filter(({ metadata }) => matchesLabels(selector, metadata.labels));
     const sizes = { current: scale.spec?.replicas ?? 0, present: scale.status?.replicas ?? 0 };
     const subject = { namespace, labelSelector, pods, ...sizes, tolerance: toleranceOf(autoscaler, this.#options.tolerance), nowMs: context.clock.nowMs() };
     const sources = new MetricSources(context.client, this.#targets.discovered, context.signal);
@@ -146,7 +161,12 @@ class Autoscaling {
     // With a metric missing, the others may make it larger but not smaller.
     if (first === undefined || (largest !== undefined && largest.replicas >= sizes.current)) return largest;
     draft.condition("ScalingActive", false, first.reason, `the HPA was unable to compute the replica count: ${first.message}`);
-    warn(autoscaler, "FailedComputeMetricsReplicas", `invalid metrics (${failures.length} invalid out of ${metrics.length}), first error is: ${first.summary}`, context);
+    warn(
+      autoscaler,
+      "FailedComputeMetricsReplicas",
+      `invalid metrics (${failures.length} invalid out of ${metrics.length}), first error is: ${first.summary}`,
+      context,
+    );
     return undefined;
   }
 }

@@ -63,10 +63,15 @@ async function evaluateResource(metric: DeepReadonly<MetricSpec>, subject: Metri
     const measured = await sources.resource(subject.namespace, subject.labelSelector, resource, container);
     const requests = percent === undefined ? undefined : requestsOf(subject.pods, resource, container);
     const aim = percent === undefined ? { milli: quantityMilli(target.averageValue ?? "0") } : { percent };
-    const found = countForPods({ ...subject, ...measured, target: aim, isProcessorTime: resource === "cpu", ...(requests !== undefined && { requests }) }, subject.nowMs);
+    const found = countForPods(
+      { ...subject, ...measured, target: aim, isProcessorTime: resource === "cpu", ...(requests !== undefined && { requests }) },
+      subject.nowMs,
+    );
     const current = { averageValue: milliText(found.averageMilli), ...(found.utilization !== undefined && { averageUtilization: found.utilization }) };
     const status: MetricStatus =
-      container === undefined ? { type: "Resource", resource: { name: resource, current } } : { type: "ContainerResource", containerResource: { name: resource, container, current } };
+      container === undefined
+        ? { type: "Resource", resource: { name: resource, current } }
+        : { type: "ContainerResource", containerResource: { name: resource, container, current } };
     return { replicas: found.replicas, name: percent === undefined ? label : `${label} utilization (percentage of request)`, status };
   } catch (error) {
     const message = `failed to get ${resource} ${percent === undefined ? "usage" : "utilization"}: ${(error as Error).message}`;
@@ -80,7 +85,11 @@ async function evaluatePods({ pods }: DeepReadonly<MetricSpec>, subject: MetricS
     const measured: PodAmounts = await sources.pods(subject.namespace, subject.labelSelector, metric);
     const aim = { milli: quantityMilli(target.averageValue ?? "0") };
     const found = countForPods({ ...subject, amounts: measured.amounts, target: aim, isProcessorTime: false }, subject.nowMs);
-    return { replicas: found.replicas, name: `pods metric ${metric.name}`, status: { type: "Pods", pods: { metric: copy(metric), current: { averageValue: milliText(found.averageMilli) } } } };
+    return {
+      replicas: found.replicas,
+      name: `pods metric ${metric.name}`,
+      status: { type: "Pods", pods: { metric: copy(metric), current: { averageValue: milliText(found.averageMilli) } } },
+    };
   } catch (error) {
     throw failure("FailedGetPodsMetric", "pods", error);
   }
@@ -103,16 +112,26 @@ async function evaluateExternal({ external }: DeepReadonly<MetricSpec>, subject:
   try {
     const valueMilli = await sources.external(subject.namespace, metric);
     const { replicas, current } = sizeFor(valueMilli, target, subject);
-    return { replicas, name: `external metric ${metric.name}(${selectorName(metric)})`, status: { type: "External", external: { metric: copy(metric), current } } };
+    return {
+      replicas,
+      name: `external metric ${metric.name}(${selectorName(metric)})`,
+      status: { type: "External", external: { metric: copy(metric), current } },
+    };
   } catch (error) {
     const message = `failed to get ${metric.name} external metric: ${(error as Error).message}`;
     throw new MetricError("FailedGetExternalMetric", message, `failed to get ${metric.name} external metric value: ${message}`);
   }
 }
 
-function sizeFor(valueMilli: number, target: DeepReadonly<MetricTarget>, subject: MetricSubject): { replicas: number; current: { value?: string; averageValue?: string } } {
+function sizeFor(
+  valueMilli: number,
+  target: DeepReadonly<MetricTarget>,
+  subject: MetricSubject,
+): { replicas: number; current: { value?: string; averageValue?: string } } {
   if (target.value !== undefined) {
-    const ready = subject.pods.filter(({ status }) => status?.phase === "Running" && status.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") === true).length;
+    const ready = subject.pods.filter(
+      ({ status }) => status?.phase === "Running" && status.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") === true,
+    ).length;
     return { replicas: countForValue(valueMilli, quantityMilli(target.value), { ...subject, ready }), current: { value: milliText(valueMilli) } };
   }
   const replicas = countForAverage(valueMilli, quantityMilli(target.averageValue ?? "0"), { ...subject, current: subject.present });
@@ -135,6 +154,8 @@ function copy({ name, selector }: DeepReadonly<MetricIdentifier>): MetricIdentif
 function selectorName({ selector }: DeepReadonly<MetricIdentifier>): string {
   if (selector === undefined) return "nil";
   const labels = Object.entries(selector.matchLabels ?? {}).toSorted(([left], [right]) => (left < right ? -1 : 1));
-  const expressions = (selector.matchExpressions ?? []).map(({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`);
+  const expressions = (selector.matchExpressions ?? []).map(
+    ({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`,
+  );
   return `&LabelSelector{MatchLabels:map[string]string{${labels.map(([key, value]) => `${key}: ${value},`).join("")}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join("")}},}`;
 }

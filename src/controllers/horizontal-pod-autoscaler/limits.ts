@@ -5,7 +5,12 @@ import type { HPAScalingRules, HorizontalPodAutoscalerSpec } from "../../api/aut
  * What becomes of a recommendation: it is held against those of the last minutes, then against how fast and how far the size may change
  * (documentation page "Horizontal Pod Autoscaling", Configurable scaling behavior).
  */
-export function limitSize(spec: DeepReadonly<HorizontalPodAutoscalerSpec>, history: ScalingHistory, sizes: { current: number; wanted: number }, nowMs: number): LimitedSize {
+export function limitSize(
+  spec: DeepReadonly<HorizontalPodAutoscalerSpec>,
+  history: ScalingHistory,
+  sizes: { current: number; wanted: number },
+  nowMs: number,
+): LimitedSize {
   const up = { ...defaultUp, ...spec.behavior?.scaleUp };
   const down = { ...defaultDown, ...spec.behavior?.scaleDown };
   const stable = stabilized(history, sizes, { upMs: seconds(up.stabilizationWindowSeconds), downMs: seconds(down.stabilizationWindowSeconds) }, nowMs);

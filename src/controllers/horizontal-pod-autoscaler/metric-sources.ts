@@ -35,7 +35,10 @@ export class MetricSources {
       const amounts = chosen.map(({ usage }) => usage?.[resource]);
       if (chosen.length === 0 || amounts.includes(undefined)) continue;
       const name = metadata.name ?? "";
-      result.amounts.set(name, amounts.reduce<number>((sum, amount) => sum + quantityMilli(amount ?? 0), 0));
+      result.amounts.set(
+        name,
+        amounts.reduce<number>((sum, amount) => sum + quantityMilli(amount ?? 0), 0),
+      );
       if (timestamp !== undefined) result.times.set(name, { atMs: parseTime(timestamp), windowMs: Number.parseFloat(window) * 1000 });
     }
     return result;
@@ -51,7 +54,11 @@ export class MetricSources {
   }
 
   /** A metric of one object. */
-  async object(namespace: string, { kind, name, apiVersion = "" }: DeepReadonly<CrossVersionObjectReference>, metric: DeepReadonly<MetricIdentifier>): Promise<number> {
+  async object(
+    namespace: string,
+    { kind, name, apiVersion = "" }: DeepReadonly<CrossVersionObjectReference>,
+    metric: DeepReadonly<MetricIdentifier>,
+  ): Promise<number> {
     const group = parseApiVersion(apiVersion)?.group ?? "";
     const type = resourceOfKind(this.#discovered, { group, kind });
     if (type === undefined) throw new Error(`unable to get metric ${metric.name}: no matches for kind "${kind}" in group "${group}"`);
@@ -64,7 +71,8 @@ export class MetricSources {
   /** The sum of a metric from outside the cluster. */
   async external(namespace: string, metric: DeepReadonly<MetricIdentifier>): Promise<number> {
     const items = await this.#values("external.metrics.k8s.io/v1beta1", namespace, { metric, labelSelector: selectorText(metric) });
-    if (items.length === 0) throw new Error(`unable to get external metric ${namespace}/${metric.name}/${selectorText(metric)}: no metrics returned from external metrics API`);
+    if (items.length === 0)
+      throw new Error(`unable to get external metric ${namespace}/${metric.name}/${selectorText(metric)}: no metrics returned from external metrics API`);
     return items.reduce((sum, { value }) => sum + quantityMilli(value ?? "0"), 0);
   }
 
@@ -76,11 +84,15 @@ export class MetricSources {
     if (!isExternal && metric.selector !== undefined) parameters.set("metricLabelSelector", selectorText(metric));
     const suffix = parameters.size === 0 ? "" : `?${parameters}`;
     try {
-      const list = await this.#client.raw<{ items?: readonly MetricValue[] }>(`/apis/${api}/namespaces/${place}/${metric.name}${suffix}`, { signal: this.#signal });
+      const list = await this.#client.raw<{ items?: readonly MetricValue[] }>(`/apis/${api}/namespaces/${place}/${metric.name}${suffix}`, {
+        signal: this.#signal,
+      });
       return list.items ?? [];
     } catch (error) {
       const subject = isExternal ? `external metric ${place}/${metric.name}/${labelSelector}` : `metric ${metric.name}`;
-      throw new Error(`unable to get ${subject}: unable to fetch metrics from ${isExternal ? "external" : "custom"} metrics API: ${(error as Error).message}`, { cause: error });
+      throw new Error(`unable to get ${subject}: unable to fetch metrics from ${isExternal ? "external" : "custom"} metrics API: ${(error as Error).message}`, {
+        cause: error,
+      });
     }
   }
 }

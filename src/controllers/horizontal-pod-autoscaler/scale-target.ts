@@ -17,7 +17,8 @@ export class ScaleTargets {
       resource = this.#find(reference);
     }
     const group = parseApiVersion(reference.apiVersion ?? "")?.group ?? "";
-    if (resource === undefined) throw new Error(`unable to determine resource for scale target reference: no matches for kind "${reference.kind}" in group "${group}"`);
+    if (resource === undefined)
+      throw new Error(`unable to determine resource for scale target reference: no matches for kind "${reference.kind}" in group "${group}"`);
     try {
       const scale = await client.getSubresource<Scale>(resource, { namespace, name: reference.name, subresource: "scale" }, { signal });
       return { resource, scale };

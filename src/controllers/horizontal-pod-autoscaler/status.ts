@@ -18,7 +18,11 @@ export class StatusDraft {
     this.#nowMs = nowMs;
     const { status, metadata } = autoscaler;
     const draft = edited<HorizontalPodAutoscaler>(autoscaler, () => undefined).status;
-    this.#status = { ...draft, desiredReplicas: status?.desiredReplicas ?? 0, ...(metadata.generation !== undefined && { observedGeneration: metadata.generation }) };
+    this.#status = {
+      ...draft,
+      desiredReplicas: status?.desiredReplicas ?? 0,
+      ...(metadata.generation !== undefined && { observedGeneration: metadata.generation }),
+    };
   }
 
   set(fields: Partial<HorizontalPodAutoscalerStatus>): void {

@@ -89,11 +89,7 @@ function boundStatus(claim: DeepReadonly<PersistentVolumeClaim>, { spec }: DeepR
   return deepEqual(updated.status, claim.status) ? [] : [updateStatusAction(resources.persistentVolumeClaims, updated)];
 }
 
-function writeVolume(
-  old: DeepReadonly<PersistentVolume>,
-  updated: PersistentVolume,
-  then: (now: DeepReadonly<PersistentVolume>) => Action[],
-): Action[] {
+function writeVolume(old: DeepReadonly<PersistentVolume>, updated: PersistentVolume, then: (now: DeepReadonly<PersistentVolume>) => Action[]): Action[] {
   return deepEqual(updated, old) ? then(old) : [updateAction(resources.persistentVolumes, updated, { onDone: then })];
 }
 

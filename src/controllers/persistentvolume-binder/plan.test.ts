@@ -25,7 +25,8 @@ const choices: [name: string, claim: PersistentVolumeClaim, volumes: PersistentV
   ["none reserved for another", claim("1Gi"), [volume("r", "9Gi", { claimRef: { namespace: "x", name: "d" } })], undefined],
   ["none of another mode", claim("1Gi", { volumeMode: "Block" }), [volume("s", "1Gi")], undefined],
 ];
-for (const [name, wanted, volumes, expect] of choices) test(`choice of a volume: ${name}`, () => equal(bestVolume(wanted, volumes, false)?.metadata.name, expect));
+for (const [name, wanted, volumes, expect] of choices)
+  test(`choice of a volume: ${name}`, () => equal(bestVolume(wanted, volumes, false)?.metadata.name, expect));
 
 test("why a volume does not do", () => {
   equal(mismatch(volume("v", "1Gi"), claim("2Gi")), "requested PV is too small");
@@ -42,7 +43,11 @@ const plans: [name: string, actions: readonly Action[], expect: string[]][] = [
   ["waits for a pod", planClaim({ ...none, claim: wanting, storageClass: classOf("p", "WaitForFirstConsumer") }).actions, ["WaitForFirstConsumer"]],
   ["binds", planClaim({ ...none, claim: claim("1Gi"), volumes: [volume("v", "1Gi")] }).actions, ["update v", "update c"]],
   ["loses its volume", planClaim({ ...none, claim: claim("1Gi", { volumeName: "v" }, { "pv.kubernetes.io/bind-completed": "yes" }) }).actions, ["update c"]],
-  ["is released", planVolume({ volume: volume("v", "1Gi", { claimRef: { namespace: "x", name: "c", uid: "u" } }), claim: undefined, recycler: undefined }).actions, ["update v"]],
+  [
+    "is released",
+    planVolume({ volume: volume("v", "1Gi", { claimRef: { namespace: "x", name: "c", uid: "u" } }), claim: undefined, recycler: undefined }).actions,
+    ["update v"],
+  ],
 ];
 for (const [name, actions, expect] of plans) test(`binder: ${name}`, () => deepEqual(actions.map(summary), expect));
 

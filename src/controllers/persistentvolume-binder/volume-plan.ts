@@ -63,7 +63,9 @@ function recycling(volume: DeepReadonly<PersistentVolume>, recycler: DeepReadonl
   const away = (pod: DeepReadonly<Pod>) => deleteAction(resources.pods, pod, {}, { onError: whenGone });
   switch (recycler?.status?.phase) {
     case undefined:
-      return recycler === undefined ? [createAction(resources.pods, recyclerPod(volume), { onError: (error) => ({ severity: isAlreadyExists(error) ? "ignore" : "stop" }) })] : [];
+      return recycler === undefined
+        ? [createAction(resources.pods, recyclerPod(volume), { onError: (error) => ({ severity: isAlreadyExists(error) ? "ignore" : "stop" }) })]
+        : [];
     case "Succeeded":
       return [away(recycler as DeepReadonly<Pod>), ...unbindActions(volume, { type: "Normal", reason: "VolumeRecycled", message: "Volume recycled" })];
     case "Failed":

@@ -9,7 +9,11 @@ const cases: [name: string, phase: string, request: string, has: string, events:
 ];
 for (const [name, phase, storage, has, events] of cases) {
   test(`expansion: ${name}`, () => {
-    const plan = planExpansion({ metadata: { name: "c" }, spec: { volumeName: "v", resources: { requests: { storage } } }, status: { phase, capacity: { storage: has } } });
+    const plan = planExpansion({
+      metadata: { name: "c" },
+      spec: { volumeName: "v", resources: { requests: { storage } } },
+      status: { phase, capacity: { storage: has } },
+    });
     equal(plan.actions.length, events);
   });
 }

@@ -18,7 +18,11 @@ export function resourceClaimController(options: { readonly workers?: number } =
     eventSource: "resource_claim",
     workers: options.workers ?? 10,
     watches: [
-      watch(resources.pods, { keys: keysOfPod, isRelevant: ({ object }) => (object.spec?.resourceClaims ?? []).length > 0, indexes: { template: templatesOfPod, resourceClaim: claimsOfPod } }),
+      watch(resources.pods, {
+        keys: keysOfPod,
+        isRelevant: ({ object }) => (object.spec?.resourceClaims ?? []).length > 0,
+        indexes: { template: templatesOfPod, resourceClaim: claimsOfPod },
+      }),
       watch(resources.resourceClaims, { keys: keysOfClaim, indexes: { owner: ownersOf } }),
       watch(resources.resourceClaimTemplates, { keys: keysOfTemplate }),
     ],
@@ -64,10 +68,7 @@ function keysOfClaim(claim: DeepReadonly<ResourceClaim>, caches: Caches): string
 }
 
 function keysOfTemplate({ metadata }: DeepReadonly<ResourceClaimTemplate>, caches: Caches): string[] {
-  return caches
-    .of(resources.pods)
-    .byIndex("template", `${metadata.namespace}/${metadata.name}`)
-    .map(podKey);
+  return caches.of(resources.pods).byIndex("template", `${metadata.namespace}/${metadata.name}`).map(podKey);
 }
 
 function templatesOfPod({ metadata, spec }: DeepReadonly<Pod>): string[] {

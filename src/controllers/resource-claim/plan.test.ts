@@ -27,7 +27,11 @@ const cases: [name: string, actions: readonly Action[], expect: string[]][] = [
   ["a pod that is done", planPod({ pod: pod("Failed"), claims: [], templates: new Map([["t", template]]) }).actions, []],
   ["in use", planClaim({ claim: claim(held, used), podOf: only(pod()) }).actions, []],
   ["its user is gone", planClaim({ claim: claim(held, used), podOf: only(undefined) }).actions, ["update c"]],
-  ["its user is another of that name", planClaim({ claim: claim(held, used), podOf: only({ ...pod(), metadata: { name: "p", uid: "v" } }) }).actions, ["update c"]],
+  [
+    "its user is another of that name",
+    planClaim({ claim: claim(held, used), podOf: only({ ...pod(), metadata: { name: "p", uid: "v" } }) }).actions,
+    ["update c"],
+  ],
   ["made for a pod that is done", planClaim({ claim: claim({ ownerReferences: owner }), podOf: only(pod("Succeeded")) }).actions, ["delete c"]],
 ];
 for (const [name, actions, expect] of cases) test(`resource claims: ${name}`, () => deepEqual(actions.map(summary), expect));

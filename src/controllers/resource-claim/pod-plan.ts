@@ -34,7 +34,11 @@ function claimFor(pod: DeepReadonly<Pod>, entry: DeepReadonly<PodResourceClaim>,
   const templateName = entry.resourceClaimTemplateName ?? "";
   const template = templates.get(templateName);
   const fail = (fault: string) =>
-    eventAction(referenceTo(resources.pods, pod), { type: "Warning", reason: "FailedResourceClaimCreation", message: `PodResourceClaim ${entry.name}: ${fault}` });
+    eventAction(referenceTo(resources.pods, pod), {
+      type: "Warning",
+      reason: "FailedResourceClaimCreation",
+      message: `PodResourceClaim ${entry.name}: ${fault}`,
+    });
   if (template === undefined) return fail(`resource claim template "${templateName}": resourceclaimtemplate.resource.k8s.io "${templateName}" not found`);
   const { labels, annotations } = template.spec?.metadata ?? {};
   const { name = "", namespace = "", uid = "" } = pod.metadata;

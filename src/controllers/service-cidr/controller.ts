@@ -23,7 +23,10 @@ export function serviceCidrController(): Controller {
       return {
         serviceCidr,
         others: all.list().filter((other) => other !== serviceCidr && other.metadata.deletionTimestamp === undefined),
-        addresses: caches.of(resources.ipAddresses).list().map(({ metadata }) => metadata.name ?? ""),
+        addresses: caches
+          .of(resources.ipAddresses)
+          .list()
+          .map(({ metadata }) => metadata.name ?? ""),
       };
     },
     plan: planServiceCidr,

@@ -17,6 +17,9 @@ const cases: [name: string, serviceCidr: ServiceCIDR, others: ServiceCIDR[], add
 for (const [name, serviceCidr, others, addresses, expect] of cases) {
   test(`service ranges: ${name}`, () => {
     const { actions } = planServiceCidr({ serviceCidr, others, addresses }, nowMs);
-    deepEqual(actions.map((action) => `${action.kind}${"subresource" in action ? ` ${action.subresource}` : ""}`), expect);
+    deepEqual(
+      actions.map((action) => `${action.kind}${"subresource" in action ? ` ${action.subresource}` : ""}`),
+      expect,
+    );
   });
 }

@@ -24,7 +24,16 @@ export function planServiceCidr({ serviceCidr, others, addresses }: ServiceCidrS
   // API servers need a moment to hear that nothing is to be taken from it any more.
   const leftMs = parseTime(deletionTimestamp) + graceMs - nowMs;
   if (leftMs > 0) return { actions: [], requeueAfterMs: leftMs };
-  return { actions: [withFinalizers(serviceCidr, finalizers.filter((name) => name !== finalizer), () => [])], reasons: ["no address needs it"] };
+  return {
+    actions: [
+      withFinalizers(
+        serviceCidr,
+        finalizers.filter((name) => name !== finalizer),
+        () => [],
+      ),
+    ],
+    reasons: ["no address needs it"],
+  };
 }
 
 export interface ServiceCidrSnapshot {

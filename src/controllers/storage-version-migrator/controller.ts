@@ -30,7 +30,10 @@ export function storageVersionMigratorController(): Controller {
   });
 }
 
-async function typeOf(wanted: { readonly group?: string; readonly resource?: string }, { client, signal }: ControllerContext): Promise<ResourceType | undefined> {
+async function typeOf(
+  wanted: { readonly group?: string; readonly resource?: string },
+  { client, signal }: ControllerContext,
+): Promise<ResourceType | undefined> {
   const discovered = preferredResources(await discoverResources(client, { signal }));
   return discovered.find(({ type }) => type.group === (wanted.group ?? "") && type.resource === wanted.resource)?.type;
 }

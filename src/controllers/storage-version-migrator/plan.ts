@@ -19,7 +19,11 @@ export function startedAction(migration: DeepReadonly<StorageVersionMigration>, 
 export function finishedAction(migration: DeepReadonly<StorageVersionMigration>, failure: string | undefined, nowMs: number): Action {
   if (failure === undefined) {
     const running = { type: "Running", isTrue: false, reason: "MigrationCompleted", message: "Migration completed" };
-    return withConditions(migration, [running, { type: "Succeeded", isTrue: true, reason: "StorageVersionMigrationSucceeded", message: "Migration completed" }], nowMs);
+    return withConditions(
+      migration,
+      [running, { type: "Succeeded", isTrue: true, reason: "StorageVersionMigrationSucceeded", message: "Migration completed" }],
+      nowMs,
+    );
   }
   const running = { type: "Running", isTrue: false, reason: "MigrationFailed", message: failure };
   return withConditions(migration, [running, { type: "Failed", isTrue: true, reason: "StorageVersionMigrationFailed", message: failure }], nowMs);
@@ -33,7 +37,13 @@ interface Told {
 }
 
 function withConditions(migration: DeepReadonly<StorageVersionMigration>, told: readonly Told[], nowMs: number, resourceVersion?: string): Action {
-  const conditions = told.map(({ type, isTrue, reason, message }) => ({ type, status: isTrue ? "True" : "False", lastTransitionTime: formatTime(nowMs), reason, message }));
+  const conditions = told.map(({ type, isTrue, reason, message }) => ({
+    type,
+    status: isTrue ? "True" : "False",
+    lastTransitionTime: formatTime(nowMs),
+    reason,
+    message,
+  }));
   const updated = edited<StorageVersionMigration>(migration, (draft) => {
     const others = (draft.status?.conditions ?? []).filter(({ type }) => !told.some((one) => one.type === type));
     draft.status = { ...draft.status, conditions: [...others, ...conditions], ...(resourceVersion !== undefined && { resourceVersion }) };
