@@ -20,7 +20,7 @@ export class WebhookConnections implements WebhookConnector {
     const url = new URL(target.url);
     try {
       const session = target.address === undefined ? await abortable(this.#session(url, target), signal) : undefined;
-      return session === undefined ? await this.#postOverHttp1(url, target, { body, signal }) : await postOverHttp2(session, url, { body, signal });
+      return session === undefined ? await this.#postOverHttp1(url, target, { body, signal }) : await postOverHttp2(session, url, { body, signal, authority: authorityOf(target) });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw new Error(faultText(error, url, target), { cause: error });
@@ -57,7 +57,7 @@ export class WebhookConnections implements WebhookConnector {
         ...(isIP(hostOf(url)) === 0 && { servername: hostOf(url) }),
         method: "POST",
         path: url.pathname + url.search,
-        headers: { host: url.host, ...headersOf(body) },
+        headers: { host: authorityOf(target), ...headersOf(body) },
         signal,
       });
       outgoing.on("error", reject);
@@ -77,6 +77,8 @@ interface Sending {
 const maxAnswerBytes = 16 * 1024 * 1024;
 
 const keyOf = (url: URL, { address, caBundle = "" }: WebhookTarget) => `${url.host} ${address?.host ?? ""} ${address?.port ?? ""} ${caBundle}`;
+/** As it is written: a URL object would drop the default port. */
+const authorityOf = ({ url }: WebhookTarget) => /^https:\/\/([^/?#]*)/.exec(url)?.[1] ?? "";
 const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, "");
 const portOf = ({ port }: URL) => (port === "" ? 443 : Number(port));
 const headersOf = (body: Uint8Array) => ({ accept: "application/json, */*", "content-type": "application/json", "user-agent": "kube-apiserver-admission", "content-length": String(body.length) });
@@ -103,9 +105,9 @@ function openSession(url: URL, { caBundle }: WebhookTarget, forget: () => void):
   });
 }
 
-function postOverHttp2(session: ClientHttp2Session, url: URL, { body, signal }: Sending): Promise<WebhookAnswer> {
+function postOverHttp2(session: ClientHttp2Session, url: URL, { body, signal, authority }: Sending & { readonly authority: string }): Promise<WebhookAnswer> {
   return new Promise((resolve, reject) => {
-    const stream = session.request({ ":method": "POST", ":path": url.pathname + url.search, ":authority": url.host, ...headersOf(body) }, { signal });
+    const stream = session.request({ ":method": "POST", ":path": url.pathname + url.search, ":authority": authority, ...headersOf(body) }, { signal });
     stream.on("error", reject);
     stream.on("response", (headers) => {
       readAll(stream).then((bytes) => resolve({ status: Number(headers[":status"] ?? 0), headers: flat(headers), body: bytes }), reject);
