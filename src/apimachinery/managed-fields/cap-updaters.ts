@@ -8,6 +8,7 @@ const foldedName = "ancient-changes";
 
 /** Folds the oldest updaters of `sets` until at most ten are left, as far as several share a version. */
 export function capUpdaters(sets: ManagedSets): void {
+  if (sets.size <= maxUpdaters) return;
   const updaters = [...sets].filter(([, set]) => set.operation === "Update");
   if (updaters.length <= maxUpdaters) return;
   updaters.sort(([aId, a], [bId, b]) => seconds(a) - seconds(b) || compareText(aId, bId));

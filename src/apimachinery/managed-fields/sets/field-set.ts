@@ -17,7 +17,7 @@ export function isEmptySet(set: FieldSet): boolean {
 }
 
 export function union(left: FieldSet, right: FieldSet): FieldSet {
-  return mergeChildren(left, right) ?? emptySet;
+  return isEmptySet(left) ? right : (mergeChildren(left, right) ?? emptySet);
 }
 
 /** Members of `left` that are not members of `right`. */
@@ -68,8 +68,11 @@ export function forEachMember(set: FieldSet, visit: (path: readonly string[]) =>
 
 /** The same set with its elements in order, as Kubernetes prints it. */
 export function sortSet(set: FieldSet): FieldSet {
+  const elements = Object.keys(set);
+  if (elements.length === 0) return memberNode;
+  if (elements.length > 1) elements.sort(compareElements);
   const sorted: Record<string, FieldSet> = {};
-  for (const element of Object.keys(set).sort(compareElements)) sorted[element] = sortSet(set[element]!);
+  for (const element of elements) sorted[element] = sortSet(set[element]!);
   return sorted;
 }
 
