@@ -19,6 +19,7 @@ describe("a node that stops beating", () => {
 
   test("loses its pods", async () => {
     const node = await instance.start({ command: "kubelet", args: ["--runtime", "simulated", "--node-name", "leaves", "--port=16266"] });
+    await instance.kubectl("wait", "--for=create", "node/leaves", "--timeout=30s");
     await instance.kubectl("wait", "--for=condition=Ready", "node/leaves", "--timeout=30s");
     await instance.kubectl("apply", "-f", hello);
     // Nor do these pods wait for five minutes.
