@@ -53,7 +53,7 @@ function optionsInBody(body: Uint8Array): JsonObject {
 const flags = ["stdin", "stdout", "stderr", "tty"];
 
 /** PodExecOptions and the like, from the query and the path. */
-export function connectOptions({ context }: AdmissionRequest, { group, version, kind }: GroupVersionKind): JsonObject {
+export function connectOptions({ context, name }: AdmissionRequest, { group, version, kind }: GroupVersionKind): JsonObject {
   const { query, request } = context;
   const given: JsonObject = {};
   for (const flag of flags) if (isTrue(query.get(flag))) given[flag] = true;
@@ -61,8 +61,9 @@ export function connectOptions({ context }: AdmissionRequest, { group, version, 
   if (container !== "") given["container"] = container;
   if (commands.length > 0) given["command"] = commands;
   if (ports.length > 0) given["ports"] = ports.map(Number);
-  const proxied = /\/proxy(\/.*)?$/.exec(request.path.split("/").slice(0).join("/"));
-  if (kind.endsWith("ProxyOptions") && proxied?.[1] !== undefined) given["path"] = decodeURI(proxied[1]);
+  const marker = `/${name}/proxy/`;
+  const at = decodeURI(request.path).indexOf(marker);
+  if (kind.endsWith("ProxyOptions") && at >= 0) given["path"] = decodeURI(request.path).slice(at + marker.length - 1);
   const schema = typeRegistry.kind(group, version, kind);
   return { kind, apiVersion: apiVersionOf(group, version), ...(schema === undefined ? given : canonicalize(given, schema)) };
 }
