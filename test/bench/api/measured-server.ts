@@ -17,18 +17,18 @@ export class MeasuredServer implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  /** Starts `bundle`, the built command, with the API server alone. `nodeFlags` go to the server's Node. */
+  /** Starts `bundle`, the built command, with the API server alone and the flag of `bin/coracle`. `nodeFlags` go to the server's Node. */
   static async start(options: { readonly port: number; readonly bundle?: string; readonly nodeFlags?: readonly string[] }): Promise<MeasuredServer> {
     const bundle = options.bundle ?? path.join(root, "dist", "coracle.mjs");
     const folder = await mkdtemp(path.join(tmpdir(), "coracle-bench-api-"));
     const args = ["up", "--components", "apiserver", "--store", "lmdb", "--port", String(options.port), "--data-dir", path.join(folder, "data")];
-    const child = spawn(process.execPath, [...(options.nodeFlags ?? []), "--import", probe, bundle, ...args], {
+    const child = spawn(process.execPath, ["--max-semi-space-size=16", ...(options.nodeFlags ?? []), "--import", probe, bundle, ...args], {
       stdio: ["ignore", "pipe", "inherit"],
       env: { ...process.env, CORACLE_LOOP_PROBE: path.join(folder, "loop"), NODE_COMPILE_CACHE: path.join(path.dirname(bundle), ".compile-cache") },
     });
     await new Promise<void>((resolve, reject) => {
       child.stdout.on("data", (chunk: Buffer) => chunk.includes("Kubernetes is ready") && resolve());
-      child.on("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+      child.on("exit", (code) => void rm(folder, { recursive: true, force: true }).then(() => reject(new Error(`the server ended with ${code}`)), reject));
     });
     return new MeasuredServer(child, folder);
   }
