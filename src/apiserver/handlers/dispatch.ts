@@ -1,10 +1,12 @@
 /** The last stage: from a request's info to the handler that answers it. */
 import type { ApiResponse } from "../../apimachinery/request.ts";
+import { goQuote } from "../../apimachinery/go-quote.ts";
 import { StatusError, badRequestError, methodNotAllowedError, notFoundError } from "../../apimachinery/status.ts";
 import { isTrue } from "../http/request-info.ts";
 import { plainText } from "../http/write-response.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
+import { handleComponentStatuses, isComponentStatus } from "./component-statuses.ts";
 import { handleCreate } from "./create.ts";
 import { handleDelete, handleDeleteCollection } from "./delete.ts";
 import { handleGet } from "./get.ts";
@@ -25,7 +27,7 @@ export async function dispatchResource(context: RequestContext): Promise<ApiResp
   const { info, server, request } = context;
   const { resources } = server;
   if (!resources.hasGroup(info.group) || (isBeyondBuiltIn(context) && resources.find(info.group, info.version, info.resource) === undefined)) return plainText(404, "404 page not found\n");
-  if (info.isLegacyWatch && info.parts.length === 0) return plainText(500, `unable to determine kind and namespace from url: ${info.path}`);
+  if (info.isLegacyWatch && info.parts.length === 0) return plainText(500, `Internal Server Error: ${goQuote(info.path)}: failed to create RequestInfo: unable to determine kind and namespace from url, ${info.path}\n`);
   const definition = resources.find(info.group, info.version, info.resource);
   if (definition?.isCustom === true) return dispatchCustom(context, definition);
   if (definition === undefined || !isRoutable(definition, context)) throw noResourceError();
@@ -48,6 +50,7 @@ export async function dispatchResource(context: RequestContext): Promise<ApiResp
   if (isAllNamespaces && method !== "GET") throw methodError();
   if (!definition.verbs.has(info.verb)) throw methodError();
   warnOfDeprecation(context, definition);
+  if (isComponentStatus(definition)) return handleComponentStatuses(context, definition);
   return handler(context, definition);
 }
 
