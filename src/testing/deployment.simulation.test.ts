@@ -9,6 +9,7 @@ import type { Deployment } from "../api/apps-v1/types.ts";
 import { resources } from "../client/index.ts";
 import { quotaRules } from "../cluster/components/quota-rules.ts";
 import { runControllers } from "../controllers/index.ts";
+import { testAuthority } from "./authority.ts";
 import { TestCluster } from "./cluster.ts";
 import { FaultTransport } from "./fault-transport.ts";
 import { HollowNodes } from "./hollow-nodes.ts";
@@ -32,7 +33,7 @@ for (let seed = 1; seed <= seeds; seed++) {
       seed,
       components: {
         nodes: nodes.run,
-        controllers: (context) => runControllers({ ...context, caBundle: "CA", quotaRules, flags: new Map() }),
+        controllers: (context) => runControllers({ ...context, caBundle: testAuthority, quotaRules, flags: new Map() }),
       },
       wrapTransport(transport, user, clock) {
         // The hollow nodes stand for machines with a good line.

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { equal } from "node:assert/strict";
 import { runControllers } from "../controllers/index.ts";
 import { quotaRules } from "../cluster/components/quota-rules.ts";
+import { testAuthority } from "./authority.ts";
 import { TestCluster } from "./cluster.ts";
 import { HollowNodes } from "./hollow-nodes.ts";
 import { runScenario } from "./scenario.ts";
@@ -39,7 +40,7 @@ async function traceOf(script: string, options: ScenarioOptions): Promise<string
   const nodes = new HollowNodes(options.nodes ?? ["n1", "n2", "n3"], options.hollow ?? { bindsPods: true });
   const trace = new ScenarioTrace();
   const controllers: ClusterComponent = (context) =>
-    runControllers({ ...context, caBundle: "CA", quotaRules, flags: new Map(), ...(options.controllers !== undefined && { selection: options.controllers }) });
+    runControllers({ ...context, caBundle: testAuthority, quotaRules, flags: new Map(), ...(options.controllers !== undefined && { selection: options.controllers }) });
   await using cluster = await TestCluster.start({ components: { nodes: nodes.run, controllers }, onRequest: trace.observe });
   await cluster.settled();
   trace.attach(cluster.clock);
