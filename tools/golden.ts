@@ -5,7 +5,7 @@
 //   --kubeconfig FILE    replays against a server that runs already, instead of starting servers
 //   --show N             print the first N differences (40)      --json FILE   write all results there
 //   --parallel N         recordings side by side on a server (6) --servers N   servers for recordings that must be alone (6)
-//   --file-timeout S     seconds for one recording (300)         --minutes N   start no further group after that time
+//   --file-timeout S     seconds for one recording (300)         --minutes N   start no further recording after that time
 //
 // The recordings are in ../shared/golden, or where CORACLE_GOLDEN says. Exit code 1: a difference that is not listed (or more of them than at the
 // baseline), or one that is listed in test/golden-differences.json and has gone. The last line is "N passed, N failed", counting recordings.
@@ -67,8 +67,10 @@ async function replay(recordings: readonly Recording[]): Promise<void> {
   const hasSessions = recordings.some(({ scenario }) => scenario.kubectl !== undefined);
   if (options.kubeconfig === undefined && recordings.length > 0) buildServer();
   const kubectl = hasSessions ? kubectlPath() : "kubectl";
+  const lastStart = Date.now() + Number(options.minutes) * 60_000;
   const replayOptions = {
     folder,
+    lastStart,
     kubectl,
     kubeconfig: options.kubeconfig,
     parallel: Number(options.parallel),
@@ -80,9 +82,8 @@ async function replay(recordings: readonly Recording[]): Promise<void> {
     },
   };
   // Two groups at a time: most wait, or need a server of their own for one short file.
-  const deadline = Date.now() + Number(options.minutes) * 60_000;
   const work = async () => {
-    for (let group = groups.shift(); group !== undefined && Date.now() < deadline; group = groups.shift()) await replayGroup(group, replayOptions);
+    for (let group = groups.shift(); group !== undefined && Date.now() < lastStart; group = groups.shift()) await replayGroup(group, replayOptions);
   };
   await Promise.all(Array.from({ length: options.kubeconfig === undefined ? 2 : 1 }, work));
   if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");

@@ -20,10 +20,12 @@ export interface ReplayOptions {
   /** Servers side by side for recordings that must be alone. */
   readonly servers: number;
   readonly fileTimeoutMs: number;
+  /** No recording starts after this time, milliseconds since 1970. */
+  readonly lastStart: number;
   onResult(result: FileResult): void;
 }
 
-/** Replays a group; every recording gets a result, also when no server comes up. */
+/** Replays a group; every recording that is started gets a result, also when no server comes up. */
 export async function replayGroup(group: Group, options: ReplayOptions): Promise<void> {
   const engine = await loadEngine(options.folder);
   const isSession = group.recordings[0]!.scenario.kubectl !== undefined;
@@ -31,7 +33,7 @@ export async function replayGroup(group: Group, options: ReplayOptions): Promise
   const alone = group.recordings.filter(({ scenario }) => scenario.alone !== undefined);
   const onServer = async (queue: Recording[], parallel: number, server: Server) => {
     await sideBySide(parallel, async () => {
-      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      for (let next = queue.shift(); next !== undefined && Date.now() < options.lastStart; next = queue.shift()) {
         options.onResult(isSession ? await replaySession(engine, next, server, options) : await replayRequests(engine, next, server, options));
       }
     });
