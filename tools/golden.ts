@@ -14,7 +14,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { replayGroup } from "./golden/replay.ts";
-import { findRecordings, groupRecordings, type Recording } from "./golden/scenarios.ts";
+import { findRecordings, groupRecordings, type Group, type Recording } from "./golden/scenarios.ts";
 import { judge, updatedBaseline, type Baseline, type FileResult, type ListedDifference } from "./golden/verdict.ts";
 
 const root = path.dirname(import.meta.dirname);
@@ -81,11 +81,14 @@ async function replay(recordings: readonly Recording[]): Promise<void> {
       if (process.stderr.isTTY) process.stderr.write(`\r${results.length}/${recordings.length} ${result.file}\x1b[K`);
     },
   };
-  // Two groups at a time: most wait, or need a server of their own for one short file.
-  const work = async () => {
-    for (let group = groups.shift(); group !== undefined && Date.now() < lastStart; group = groups.shift()) await replayGroup(group, replayOptions);
+  // Two groups at a time: most wait, or need a server of their own for one short file. Only one of them has a node: nodes of two clusters
+  // on one machine share the pods' addresses.
+  const [withNode = [], withoutNode = []] = [true, false].map((node) => groups.filter(({ needs }) => needs.includes("kubelet") === node));
+  const work = async (...queues: Group[][]) => {
+    const next = () => queues.find((queue) => queue.length > 0)?.shift();
+    for (let group = next(); group !== undefined && Date.now() < lastStart; group = next()) await replayGroup(group, replayOptions);
   };
-  await Promise.all(Array.from({ length: options.kubeconfig === undefined ? 2 : 1 }, work));
+  await Promise.all(options.kubeconfig === undefined ? [work(withNode, withoutNode), work(withoutNode)] : [work(withNode, withoutNode)]);
   if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
 }
 
