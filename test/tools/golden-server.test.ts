@@ -13,7 +13,7 @@ const table: { needs: string[]; controllersFlags?: string; has: string[]; hasNot
     controllersFlags: "--allocate-node-cidrs --a=b=c",
     has: ["--controllers.allocate-node-cidrs=true", "--controllers.a=b=c"],
   },
-  { needs: ["apiserver", "controllers", "kubelet"], has: ["--runtime containerd --node-name n1"] },
+  { needs: ["apiserver", "controllers", "kubelet"], has: ["--components apiserver,controllers,kubelet,network ", "--runtime containerd --node-name n1"] },
   { needs: ["apiserver", "flag:--authorization-mode=ABAC"], has: ["--apiserver.authorization-mode=ABAC"], hasNot: ["Node,RBAC"] },
   { needs: ["apiserver", "flag:--cors-allowed-origins=//a\\.example(:|$)"], has: ["--apiserver.cors-allowed-origins=//a\\.example(:|$)"] },
   { needs: ["apiserver", "admission:AlwaysPullImages"], has: ["--apiserver.enable-admission-plugins=NodeRestriction,AlwaysPullImages"] },

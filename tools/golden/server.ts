@@ -87,13 +87,16 @@ export function serverArguments(group: Pick<Group, "needs" | "controllersFlags" 
     else if (kind === "admission-config") flags.set("admission-control-config-file", writeConfig(dataDir, "admission-control-config-file", group.config));
     else if (kind !== "issuer") components.push(need);
   }
+  const hasNode = components.includes("kubelet");
+  // A recording's node has its pods' network; with us that is a component of its own.
+  if (hasNode) components.push("network");
   const args = ["--components", components.join(","), "--store", "memory", "--port", "0", "--data-dir", dataDir, "--no-install"];
   for (const [name, value] of flags) args.push(`--apiserver.${name}=${value}`);
   if (components.includes("controllers")) {
     args.push("--controllers.controllers=*,bootstrapsigner,tokencleaner");
     for (const flag of group.controllersFlags.split(/\s+/).filter(Boolean)) args.push(`--controllers.${flag.replace(/^--/, "").replace(/^[^=]+$/, "$&=true")}`);
   }
-  if (components.includes("kubelet")) args.push("--runtime", "containerd", "--node-name", "n1");
+  if (hasNode) args.push("--runtime", "containerd", "--node-name", "n1");
   return args;
 }
 
