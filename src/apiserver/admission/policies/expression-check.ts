@@ -1,5 +1,5 @@
 /** Compiles the expressions in policies, webhook configurations and device selectors when they are written. */
-import { admissionVariables, baseEnvironment, boolType, compile, deviceEnvironment, deviceType, dynType, jsonPatchType, listType, mutationEnvironment, nullType, objectLiteralType, stringType } from "../../../apimachinery/cel/index.ts";
+import { admissionVariables, baseEnvironment, boolType, compile, deviceEnvironment, deviceType, dynType, jsonPatchType, listType, mutationEnvironment, nullType, objectLiteralType, runtimeTypeName, stringType } from "../../../apimachinery/cel/index.ts";
 import type { CelType, Environment } from "../../../apimachinery/cel/index.ts";
 import { invalid } from "../../../apimachinery/field-error.ts";
 import type { FieldError } from "../../../apimachinery/field-error.ts";
@@ -7,12 +7,19 @@ import type { FieldPath } from "../../../apimachinery/field-path.ts";
 import type { ExpressionCheck } from "../../../api/strategy.ts";
 import { declareVariables } from "./compiled-policy.ts";
 
+type FailedCompilation = Exclude<ReturnType<typeof compile>, { readonly program: unknown }>;
+
 /** Nothing, or the one fault of an expression. */
 export function expressionErrors(check: ExpressionCheck, path: FieldPath): FieldError[] {
   const { expression, returns } = check;
   const compilation = compile(environmentOf(check), expression, ...returns.map(typeCalled));
   if ("program" in compilation) return [];
-  return [invalid(path, expression, compilation.phase === "type" ? compilation.errors : `compilation failed: ${compilation.errors}`)];
+  return [invalid(path, expression, textOf(check, compilation))];
+}
+
+function textOf({ environment }: ExpressionCheck, { phase, errors, type }: FailedCompilation): string {
+  if (phase !== "type") return `compilation failed: ${errors}`;
+  return environment === "device" ? `must evaluate to bool or the unknown type, not ${runtimeTypeName(type!)}` : errors;
 }
 
 /** With object literals such as `Object.spec`, whose fields nobody knows. */

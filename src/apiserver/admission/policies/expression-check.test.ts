@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FieldPath } from "../../../apimachinery/field-path.ts";
+import { expressionErrors } from "./expression-check.ts";
+
+const table = [
+  { expression: `device.driver == "a"`, text: undefined },
+  { expression: `dyn(device)`, text: undefined },
+  { expression: `device.driver`, text: "must evaluate to bool or the unknown type, not string" },
+  { expression: `1`, text: "must evaluate to bool or the unknown type, not int" },
+];
+for (const { expression, text } of table) {
+  test(`a device selector ${expression} ${text === undefined ? "is right" : "is refused"}`, () => {
+    const check = { expression, environment: "device", hasParams: false, hasAuthorizer: false, variables: [], returns: ["bool", "dyn"] } as const;
+    const [error] = expressionErrors(check, FieldPath.root("expression"));
+    assert.equal(error?.message.replace(/^Invalid value: ".*?": /, ""), text);
+  });
+}
