@@ -35,7 +35,19 @@ for (const [source, name] of outputs) {
   made.unshift({ from, to });
 }
 for (const { from, to } of made) renameSync(from, to);
-rmSync(path.join(target, ".compile-cache"), { recursive: true, force: true });
+dropCompileCache(path.join(target, ".compile-cache"));
+
+/** Programs that run meanwhile write into the cache's folder: it is moved out of their way first, since a folder that is written to cannot be removed. */
+function dropCompileCache(cache: string): void {
+  const old = `${cache}.${process.pid}.tmp`;
+  try {
+    renameSync(cache, old);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw error;
+  }
+  rmSync(old, { recursive: true });
+}
 
 async function bundle(source: string): Promise<string> {
   const result = await build({

@@ -1,4 +1,4 @@
-// `npm test`: type check, lint, layers, then every test. Ends with the summary of node's test runner, in which each check counts as one test.
+// `npm test`: type check, lint, layers, build, then every test. Ends with the summary of node's test runner, in which each check counts as one test.
 //
 //   node tools/test.ts [PATH…]             the files and folders named (no checks)
 //   node tools/test.ts --e2e [PATH…]       the long end-to-end runs, test/e2e/**/*.e2e.ts
@@ -26,6 +26,8 @@ const checks: readonly { readonly name: string; readonly args: readonly string[]
   { name: "type check", args: ["node_modules/.bin/tsc", "-p", "."] },
   { name: "lint", args: ["node_modules/.bin/oxlint"] },
   { name: "layers", args: ["tools/layers.ts"] },
+  // Tests that run the command would each build it, side by side.
+  { name: "build", args: ["tools/build.ts"] },
 ];
 
 const startedAt = performance.now();

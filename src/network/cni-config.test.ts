@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bridgeName, cniConfig, gatewayAddress } from "./cni-config.ts";
-import { masqueradeRules } from "./masquerade-rules.ts";
 
 test("CNI configuration: bridge with host-local addresses, then portmap", () => {
   const config = cniConfig({ instanceId: "a1b2c3", podCidrs: ["10.244.1.0/24", "fd00:1::/64"], addressDirectory: "/d" });
@@ -25,10 +24,3 @@ for (const [cidr, address, prefixLength] of [
 ] as const) {
   test(`gateway of ${cidr}`, () => assert.deepEqual(gatewayAddress(cidr), { address, prefixLength }));
 }
-
-test("masquerading: a table for each family that has pods", () => {
-  const rules = masqueradeRules({ table: "t", podCidrs: ["10.244.1.0/24"], clusterCidrs: ["10.244.0.0/16"] });
-  assert.match(rules, /ip saddr @pods ip daddr != @inside masquerade/);
-  assert.match(rules, /elements = \{ 10\.244\.0\.0\/16, 10\.244\.1\.0\/24, 224\.0\.0\.0\/4 \}/);
-  assert.doesNotMatch(rules, /ip6/);
-});

@@ -7,7 +7,7 @@ import type { Log } from "../base/log.ts";
 import { createNetworkNamespaces, createNft, NftError } from "../host/index.ts";
 import type { Programs } from "../host/index.ts";
 import { bridgeName, gatewayAddress } from "./cni-config.ts";
-import { masqueradeRules, networkTableName } from "./masquerade-rules.ts";
+import { networkRules, networkTableName } from "./network-rules.ts";
 
 export interface NodeNetworkOptions {
   readonly programs: Programs;
@@ -39,8 +39,7 @@ export async function setUpNodeNetwork(options: NodeNetworkOptions): Promise<Nod
   for (const [path, isNeeded] of systemSettings(options.podCidrs)) await enable(path, { isNeeded, log });
   // The worst metric: any route of the machine's own wins.
   for (const serviceCidr of options.serviceCidrs) await links.ip(["route", "replace", serviceCidr, "dev", bridge, "metric", "65534"]);
-  const rules = { table: networkTableName(options.instanceId), podCidrs: options.podCidrs, clusterCidrs: options.clusterCidrs };
-  await createNft({ programs }).apply(masqueradeRules(rules));
+  await createNft({ programs }).apply(networkRules({ ...options, table: networkTableName(options.instanceId) }));
   return { bridge, gatewayAddress: gatewayAddress(options.podCidrs[0]!).address };
 }
 
