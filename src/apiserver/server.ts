@@ -53,6 +53,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly clientAuthorities: readonly string[];
   /** PEM of the key that signs service account tokens. */
   readonly serviceAccountKey: string;
+  /** PEM of further keys or certificates that these tokens are checked with. */
+  readonly serviceAccountVerificationKeys?: readonly string[];
   readonly nodes: NodeConnector;
   /** Default: no webhook can be reached. */
   readonly webhooks?: WebhookConnector;
@@ -117,7 +119,8 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
     clusterRoleBindings: cacheOf(rbacGroup, "clusterrolebindings"),
   });
   const graph = new NodeGraph({ pods: cacheOf("", "pods"), persistentVolumes: cacheOf("", "persistentvolumes") });
-  const tokens = new TokenSigner({ signingKey: options.serviceAccountKey, issuer: settings.serviceAccountIssuer, audiences: settings.apiAudiences }, clock, random);
+  const tokenKeys = { signingKey: options.serviceAccountKey, verificationKeys: options.serviceAccountVerificationKeys ?? [] };
+  const tokens = new TokenSigner({ ...tokenKeys, issuer: settings.serviceAccountIssuer, audiences: settings.apiAudiences }, clock, random);
   const gates = options.gates ?? {};
   const metrics = new MetricRegistry();
   const find: ObjectFinder = (resource, namespace, name) => findObject(state, resource, namespace, name);

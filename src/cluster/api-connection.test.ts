@@ -14,6 +14,7 @@ import { Client, resources } from "../client/index.ts";
 import { formatTime } from "../apimachinery/time.ts";
 import { loopbackConnection, tlsConnection } from "./api-connection.ts";
 import { Certificates } from "./certificates.ts";
+import { keyDirectory } from "./key-store.ts";
 
 const json = (value: object) => bytesResponse(200, "application/json", JSON.stringify(value));
 
@@ -43,7 +44,7 @@ function answerTo(clock: VirtualClock, seen: string[]): (request: ApiRequest) =>
 test("api connection: over TLS users have certificates, service accounts tokens that are renewed in time", async () => {
   const folder = await mkdtemp(join(tmpdir(), "connection-"));
   const clock = new VirtualClock(Date.now());
-  const certificates = new Certificates(folder, clock);
+  const certificates = new Certificates(keyDirectory(folder), clock);
   const seen: string[] = [];
   const listener = await listenTls({ address: "127.0.0.1", port: 0, ...(await certificates.serving("server", ["127.0.0.1"])), handler: answerTo(clock, seen), log: silentLog, maxBodyBytes: 1000 });
   const connection = tlsConnection(`https://127.0.0.1:${listener.port}`, certificates, { clock, random: seededRandom(1), log: silentLog });

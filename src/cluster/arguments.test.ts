@@ -1,12 +1,12 @@
 import { test } from "node:test";
 import { deepEqual, throws } from "node:assert/strict";
 import { parseArguments } from "./arguments.ts";
-import type { OptionTable } from "./arguments.ts";
+import type { OptionTable, ParseOptions } from "./arguments.ts";
 
 const options: OptionTable = { port: "value", v: "boolean", components: "value" };
 
-function parse(line: string, component?: string) {
-  const { command, operands, options: found, flags } = parseArguments(line.split(" ").filter((word) => word !== ""), options, component);
+function parse(line: string, how: ParseOptions = {}) {
+  const { command, operands, options: found, flags } = parseArguments(line.split(" ").filter((word) => word !== ""), options, how);
   return [command, operands, Object.fromEntries(found), Object.fromEntries([...flags].map(([name, ofComponent]) => [name, Object.fromEntries(ofComponent)]))];
 }
 
@@ -24,7 +24,16 @@ test("arguments: what a line says", () => {
     ["up --apiserver.x=1 --apiserver.x=2 --kubelet.y", ["up", [], {}, { apiserver: { x: ["1", "2"] }, kubelet: { y: ["true"] } }]],
   ];
   for (const [line, expected] of table) deepEqual(parse(line), expected, line);
-  deepEqual(parse("scheduler --leader-elect=false --port=7", "scheduler"), ["scheduler", [], { port: "7" }, { scheduler: { "leader-elect": ["false"] } }]);
+  deepEqual(parse("scheduler --leader-elect=false --port=7", { component: "scheduler" }), ["scheduler", [], { port: "7" }, { scheduler: { "leader-elect": ["false"] } }]);
+});
+
+test("arguments: another program's command line is left as it is", () => {
+  const table: [line: string, expected: unknown[]][] = [
+    ["test --port 7 go test -v ./...", ["test", ["go", "test", "-v", "./..."], { port: "7" }, {}]],
+    ["test -v -- -x --port=8 -- a", ["test", ["-x", "--port=8", "--", "a"], { v: "true" }, {}]],
+    ["test a -- b", ["test", ["a", "--", "b"], {}, {}]],
+  ];
+  for (const [line, expected] of table) deepEqual(parse(line, { takesCommand: true }), expected, line);
 });
 
 test("arguments: what cannot be read", () => {

@@ -20,22 +20,20 @@ export type OptionTable = Readonly<Record<string, "value" | "boolean">>;
 
 const components = new Set(["apiserver", "controllers", "scheduler", "kubelet", "proxy", "dns"]);
 
-/**
- * Reads the words behind the command's name. Throws UsageError. With `component`, options that are not ours are that component's flags
- * (`coracle scheduler --leader-elect=false`).
- */
-export function parseArguments(words: readonly string[], table: OptionTable, component?: string): Arguments {
+/** Reads the words behind the command's name. Throws UsageError. */
+export function parseArguments(words: readonly string[], table: OptionTable, { component, takesCommand = false }: ParseOptions = {}): Arguments {
   const [command = "", ...rest] = words;
   const operands: string[] = [];
   const options = new Map<string, string>();
   const flags = new Map<string, Map<string, string[]>>();
   for (let index = 0; index < rest.length; index++) {
     const word = rest[index]!;
-    if (word === "--") {
-      operands.push(...rest.slice(index + 1));
+    const isOperand = !word.startsWith("-") || word === "-";
+    if (word === "--" || (isOperand && takesCommand)) {
+      operands.push(...rest.slice(word === "--" ? index + 1 : index));
       break;
     }
-    if (!word.startsWith("-") || word === "-") {
+    if (isOperand) {
       operands.push(word);
       continue;
     }
@@ -58,6 +56,13 @@ export function parseArguments(words: readonly string[], table: OptionTable, com
     }
   }
   return { command, operands, options, flags };
+}
+
+export interface ParseOptions {
+  /** Options that are not ours are this component's flags (`coracle scheduler --leader-elect=false`). */
+  readonly component?: string;
+  /** From the first operand on all words are operands: another program's command line. */
+  readonly takesCommand?: boolean;
 }
 
 /** The component and flag that an option names; undefined for options of ours. */

@@ -1,15 +1,14 @@
 /**
- * The cluster's keys and certificates, made once and kept under `DIR/pki` with mode 0600: one authority, a serving certificate, client
- * certificates by name, and the key that signs service account tokens.
+ * The cluster's keys and certificates, made once and kept in a store of keys: one authority, a serving certificate, client certificates
+ * by name, and the key that signs service account tokens.
  */
 import "reflect-metadata";
 import { generateKeyPair, webcrypto } from "node:crypto";
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { isIP } from "node:net";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import * as x509 from "@peculiar/x509";
 import type { Clock } from "../base/clock.ts";
+import type { KeyStore } from "./key-store.ts";
 
 export interface KeyAndCertificate {
   /** PEM. */
@@ -22,12 +21,12 @@ const yearMs = 365 * 24 * 3_600_000;
 x509.cryptoProvider.set(webcrypto as unknown as Crypto);
 
 export class Certificates {
-  readonly #folder: string;
+  readonly #store: KeyStore;
   readonly #clock: Clock;
   #authority: { certificate: x509.X509Certificate; key: CryptoKey; pem: string } | undefined;
 
-  constructor(dataDir: string, clock: Clock) {
-    this.#folder = join(dataDir, "pki");
+  constructor(store: KeyStore, clock: Clock) {
+    this.#store = store;
     this.#clock = clock;
   }
 
@@ -53,14 +52,13 @@ export class Certificates {
     return (await this.#read(name)) ?? this.#issue(name, { commonName, organizations, hosts: [], usage: "clientAuth" });
   }
 
-  /** PEM of the RSA key that signs service account tokens. */
+  /** PEM of the key that signs service account tokens: RSA, or ECDSA, which is made in no time, where nothing is kept. */
   async serviceAccountKey(): Promise<string> {
-    const file = join(this.#folder, "service-account.key");
-    const known = await readOptional(file);
+    const known = await this.#store.read("service-account.key");
     if (known !== undefined) return known;
-    const { privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength: 2048 });
+    const { privateKey } = await (this.#store.isKept ? promisify(generateKeyPair)("rsa", { modulusLength: 2048 }) : promisify(generateKeyPair)("ec", { namedCurve: "P-256" }));
     const pem = privateKey.export({ type: "pkcs8", format: "pem" }) as string;
-    await this.#write("service-account.key", pem);
+    await this.#store.write("service-account.key", pem);
     return pem;
   }
 
@@ -71,7 +69,7 @@ export class Certificates {
       try {
         this.#authority = { certificate: new x509.X509Certificate(known.certificate), key: await importKey(known.key), pem: known.certificate };
       } catch (cause) {
-        throw new Error(`${join(this.#folder, "ca.crt")} or ca.key is damaged: restore the data directory from a backup`, { cause });
+        throw new Error(`ca.crt or ca.key ${this.#store.place} is damaged: restore the data directory from a backup`, { cause });
       }
       return this.#authority;
     }
@@ -87,8 +85,8 @@ export class Certificates {
       extensions: [new x509.BasicConstraintsExtension(true, undefined, true), new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign | x509.KeyUsageFlags.digitalSignature, true), await x509.SubjectKeyIdentifierExtension.create(keys.publicKey)],
     });
     const pem = certificate.toString("pem");
-    await this.#write("ca.key", await exportKey(keys.privateKey));
-    await this.#write("ca.crt", pem);
+    await this.#store.write("ca.key", await exportKey(keys.privateKey));
+    await this.#store.write("ca.crt", pem);
     this.#authority = { certificate, key: keys.privateKey, pem };
     return this.#authority;
   }
@@ -115,21 +113,14 @@ export class Certificates {
       ],
     });
     const result = { key: await exportKey(keys.privateKey), certificate: certificate.toString("pem") };
-    await this.#write(`${name}.key`, result.key);
-    await this.#write(`${name}.crt`, result.certificate);
+    await this.#store.write(`${name}.key`, result.key);
+    await this.#store.write(`${name}.crt`, result.certificate);
     return result;
   }
 
   async #read(name: string): Promise<KeyAndCertificate | undefined> {
-    const [key, certificate] = await Promise.all([readOptional(join(this.#folder, `${name}.key`)), readOptional(join(this.#folder, `${name}.crt`))]);
+    const [key, certificate] = await Promise.all([this.#store.read(`${name}.key`), this.#store.read(`${name}.crt`)]);
     return key === undefined || certificate === undefined ? undefined : { key, certificate };
-  }
-
-  async #write(name: string, text: string): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const file = join(this.#folder, name);
-    await writeFile(file, text, { mode: 0o600 });
-    await chmod(file, 0o600);
   }
 }
 
@@ -168,13 +159,4 @@ async function importKey(pem: string): Promise<CryptoKey> {
 function serialNumber(): string {
   const bytes = webcrypto.getRandomValues(new Uint8Array(15));
   return `00${Buffer.from(bytes).toString("hex")}`;
-}
-
-async function readOptional(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
 }

@@ -3,8 +3,10 @@
 export interface Command {
   /** One line for `coracle help`. */
   readonly summary: string;
-  /** `words` begin with the command's name. Throws UsageError, or an Error whose message says what failed and what to do. */
-  run(words: readonly string[]): Promise<void>;
+  /** Its operands are another program's command line. */
+  readonly takesCommand?: boolean;
+  /** `words` begin with the command's name. Returns the exit code when it is not 0. Throws UsageError, or an Error whose message says what failed and what to do. */
+  run(words: readonly string[]): Promise<number | void>;
 }
 
 /** Commands that run one component, and what that is called in `--components` and in `--COMPONENT.FLAG`. */
@@ -29,6 +31,14 @@ export const commands: Readonly<Record<string, Command>> = {
         const { runDetached } = await import("./detach.ts");
         await runDetached(words, options);
       } else await runUp(options);
+    },
+  },
+  test: {
+    summary: "[--] CMD…: runs a command against a fresh cluster that is gone afterwards",
+    takesCommand: true,
+    async run(words) {
+      const { runTest } = await import("./test-servers/test-command.ts");
+      return runTest(words);
     },
   },
   down: {
@@ -91,7 +101,7 @@ export const commands: Readonly<Record<string, Command>> = {
 
 async function runOne(component: (typeof componentCommands)[keyof typeof componentCommands]["component"], words: readonly string[]): Promise<void> {
   const [{ parseArguments }, { readUpOptions, upOptionTable }] = await Promise.all([import("./arguments.ts"), import("./up-options.ts")]);
-  const parsed = parseArguments(words, { ...upOptionTable, server: "value" }, component);
+  const parsed = parseArguments(words, { ...upOptionTable, server: "value" }, { component });
   const options = readUpOptions(parsed);
   if (component === "apiserver") {
     const { runUp } = await import("./up.ts");

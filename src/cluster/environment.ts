@@ -2,7 +2,7 @@
 import { systemClock } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
-import type { Log } from "../base/log.ts";
+import type { Log, LogLevel } from "../base/log.ts";
 import { systemRandom } from "../base/random.ts";
 import type { Random } from "../base/random.ts";
 
@@ -14,12 +14,19 @@ export interface Environment {
 
 /** For commands that do their work and end: their timers keep the process alive, their log shows only what went wrong. */
 export function commandEnvironment(): Environment {
-  const clock = systemClock({ keepAlive: true });
-  return { clock, random: systemRandom(), log: createLog({ level: "warn", write: (line) => process.stderr.write(`${line}\n`), nowMs: () => clock.nowMs() }) };
+  return environment("warn", systemClock({ keepAlive: true }));
 }
 
-/** `isVerbose` shows debug lines; all lines go to standard error. */
+/** For what runs until a signal. `isVerbose` shows debug lines; all lines go to standard error. */
 export function realEnvironment(isVerbose: boolean): Environment {
-  const clock = systemClock();
-  return { clock, random: systemRandom(), log: createLog({ level: isVerbose ? "debug" : "info", write: (line) => process.stderr.write(`${line}\n`), nowMs: () => clock.nowMs() }) };
+  return environment(isVerbose ? "debug" : "info", systemClock());
+}
+
+/** For a cluster beside another program, whose output it must not disturb: only errors, unless `isVerbose`. */
+export function quietEnvironment(isVerbose: boolean): Environment {
+  return environment(isVerbose ? "debug" : "error", systemClock({ keepAlive: true }));
+}
+
+function environment(level: LogLevel, clock: Clock): Environment {
+  return { clock, random: systemRandom(), log: createLog({ level, write: (line) => process.stderr.write(`${line}\n`), nowMs: () => clock.nowMs() }) };
 }

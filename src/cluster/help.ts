@@ -21,6 +21,18 @@ const upOptions = `
   --detach                   in the background; \`coracle logs\` prints what it says
   --apiserver.FLAG=VALUE     any flag of an upstream component; also --controllers, --scheduler, --kubelet, --proxy`;
 
+const testOptions = `
+The command gets KUBECONFIG and USE_EXISTING_CLUSTER=true; its exit code is ours, signals are passed on to it.
+
+  --runtime simulated | process | containerd | auto      what pods are (simulated: the API states, without processes)
+  --nodes N                  how many simulated nodes (1)
+  --node-name NAME           the first one's name (node)
+  --components NAME,…        only these (apiserver, controllers, scheduler, kubelet; with other runtimes all)
+  --port N                   where the API server listens (a free one), on --bind-address ADDRESS (127.0.0.1)
+  --store memory | lmdb | etcd=URL,…
+  --service-cidr CIDR, --pod-cidr CIDR, --containerd-socket PATH, --apiserver.FLAG=VALUE and its like      as for \`coracle up\`
+  -v                         shows what the cluster says`;
+
 const componentOptions = `
   --server URL               the API server (the one that the data directory's kubeconfig names)
   --FLAG=VALUE               any flag of the upstream component`;
@@ -30,6 +42,7 @@ const dataDirOption = `
 
 const optionTexts: Readonly<Record<string, string>> = {
   up: startOptions + upOptions,
+  test: testOptions,
   image: `${dataDirOption}\n  --containerd-socket PATH   a containerd that is not the instance's own`,
   ...Object.fromEntries(["down", "reset", "status", "logs", "kubeconfig"].map((name) => [name, dataDirOption])),
   ...Object.fromEntries(["apiserver", "controller-manager", "scheduler", "kubelet", "proxy", "dns"].map((name) => [name, startOptions + componentOptions])),

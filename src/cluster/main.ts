@@ -1,5 +1,6 @@
 /** Entry of the `coracle` command: picks the command, turns failures into one line and an exit code (1 failed, 2 wrong usage). */
 import { commands } from "./commands.ts";
+import type { Command } from "./commands.ts";
 import { UsageError } from "./arguments.ts";
 import { describeSystemError } from "./system-error.ts";
 
@@ -9,15 +10,18 @@ async function main(words: readonly string[]): Promise<number> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   try {
     if (command === undefined) throw new UsageError(`unknown command ${JSON.stringify(name)}: \`coracle help\` lists them`);
-    const asksForHelp = words.slice(1).some((word) => word === "--help" || word === "-h");
-    await (asksForHelp ? commands["help"]!.run(["help", name]) : command.run(words));
-    return 0;
+    return (await (asksForHelp(words, command) ? commands["help"]!.run(["help", name]) : command.run(words))) ?? 0;
   } catch (error) {
     const isUsage = error instanceof UsageError;
     process.stderr.write(`coracle: ${describeSystemError(error) ?? (error instanceof Error ? error.message : String(error))}\n`);
     if (!isUsage && process.env["CORACLE_DEBUG"] !== undefined && error instanceof Error) process.stderr.write(`${error.stack}\n`);
     return isUsage ? 2 : 1;
   }
+}
+
+/** Whether `--help` is among our own options. Where another program's command line follows, only the first word can be. */
+function asksForHelp(words: readonly string[], { takesCommand = false }: Command): boolean {
+  return words.slice(1, takesCommand ? 2 : undefined).some((word) => word === "--help" || word === "-h");
 }
 
 // Where the system's programs (nft, runc, ip) lie; the PATH that `su` or a service gives may leave them out.

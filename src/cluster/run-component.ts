@@ -7,6 +7,7 @@ import { parseKubeconfig } from "../client/index.ts";
 import { tlsConnection } from "./api-connection.ts";
 import type { ApiConnection } from "./api-connection.ts";
 import { Certificates } from "./certificates.ts";
+import { keyDirectory } from "./key-store.ts";
 import { startComponents } from "./components/start-components.ts";
 import { realEnvironment } from "./environment.ts";
 import type { Environment } from "./environment.ts";
@@ -16,7 +17,7 @@ import type { UpOptions } from "./up-options.ts";
 /** Waits for the API server, runs the components that `options` names, and stops at a signal. */
 export async function runComponent(options: UpOptions, server: string | undefined): Promise<void> {
   const environment = realEnvironment(options.isVerbose);
-  const certificates = new Certificates(options.dataDir, environment.clock);
+  const certificates = new Certificates(keyDirectory(options.dataDir), environment.clock);
   const signal = waitForSignal();
   const url = server ?? (await serverOf(options.dataDir));
   await using api = tlsConnection(url, certificates, environment);

@@ -47,3 +47,11 @@ test("options of up: refusals name the option and what was given", () => {
   ];
   for (const [word, message] of table) throws(() => read(word), { name: "UsageError", message }, word);
 });
+
+test("options of up: upstream's names for them", () => {
+  const upstream = ["--apiserver.secure-port=1", "--apiserver.bind-address=127.0.0.2", "--apiserver.etcd-servers=http://a:1,http://b:1"];
+  const { port, bindAddress, store } = read(...upstream);
+  deepEqual({ port, bindAddress, store }, { port: 1, bindAddress: "127.0.0.2", store: "etcd=http://a:1,http://b:1" });
+  equal(read(...upstream, "--port=2", "--store=memory").port, 2);
+  equal(read(...upstream, "--port=2", "--store=memory").store, "memory");
+});

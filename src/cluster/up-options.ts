@@ -45,7 +45,8 @@ export interface UpOptions {
 }
 
 /** Throws UsageError. */
-export function readUpOptions({ options, operands, flags }: Arguments): UpOptions {
+export function readUpOptions({ options: given, operands, flags }: Arguments): UpOptions {
+  const options = withUpstreamNames(given, flags.get("apiserver") ?? new Map());
   if (operands.length > 0) throw new UsageError(`unexpected word ${JSON.stringify(operands[0])}`);
   const runtime = options.get("runtime") ?? "auto";
   if (!["auto", "containerd", "process", "simulated"].includes(runtime)) throw new UsageError(`--runtime is one of auto, containerd, process, simulated; not ${JSON.stringify(runtime)}`);
@@ -67,6 +68,13 @@ export function readUpOptions({ options, operands, flags }: Arguments): UpOption
     mayInstall: options.get("no-install") !== "true",
     flags,
   };
+}
+
+/** Flags of kube-apiserver for what has an option of ours, which goes before them. */
+function withUpstreamNames(options: Arguments["options"], flags: ReadonlyMap<string, readonly string[]>): Arguments["options"] {
+  const etcd = flags.get("etcd-servers")?.at(-1);
+  const named = { port: flags.get("secure-port")?.at(-1), "bind-address": flags.get("bind-address")?.at(-1), store: etcd && `etcd=${etcd}` };
+  return new Map([...Object.entries(named).filter((entry): entry is [string, string] => entry[1] !== undefined), ...options]);
 }
 
 /** Root's data lies under /var/lib, a user's under the XDG data folder. */

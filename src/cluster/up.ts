@@ -1,6 +1,8 @@
 /** `coracle up`: every component in one process, in the foreground, until a signal. */
+import { writeAdminKubeconfig } from "./admin-kubeconfig.ts";
 import { loopbackConnection } from "./api-connection.ts";
 import { Certificates } from "./certificates.ts";
+import { keyDirectory } from "./key-store.ts";
 import { startApiServer } from "./components/apiserver.ts";
 import { startComponents } from "./components/start-components.ts";
 import { openDataDirectory } from "./data-directory.ts";
@@ -26,13 +28,14 @@ export async function runUp(options: UpOptions): Promise<void> {
 }
 
 async function runOn(options: UpOptions, environment: Environment): Promise<void> {
-  const certificates = new Certificates(options.dataDir, environment.clock);
+  const certificates = new Certificates(keyDirectory(options.dataDir), environment.clock);
   const signal = waitForSignal();
   await using apiServer = await startApiServer(environment, options, certificates);
+  const kubeconfig = await writeAdminKubeconfig(options.dataDir, apiServer.url, certificates, apiServer.authority);
   await using api = loopbackConnection(apiServer.url, apiServer.server.handle);
   await using _components = await startComponents({ environment, options, certificates, api });
   await writeProcessId(options.dataDir);
-  announce(apiServer.kubeconfigPath);
+  announce(kubeconfig);
   await signal;
   environment.log.info("Stopping");
 }

@@ -7,11 +7,12 @@ import { test } from "node:test";
 import type { AddressInfo } from "node:net";
 import { systemClock } from "../base/clock.ts";
 import { Certificates } from "./certificates.ts";
+import { keyDirectory } from "./key-store.ts";
 import { WebhookConnections } from "./webhook-connections.ts";
 
 test("webhooks are reached over HTTP/2, services over HTTP/1.1, and failures are told in Kubernetes' words", async (context) => {
   const folder = await mkdtemp(join(tmpdir(), "webhook-connections-"));
-  const certificates = new Certificates(folder, systemClock());
+  const certificates = new Certificates(keyDirectory(folder), systemClock());
   const caBundle = await certificates.authority();
   const { key, certificate } = await certificates.serving("hook", ["127.0.0.1", "hook.ns.svc"]);
   const server = http2.createSecureServer({ key, cert: certificate, allowHTTP1: true }, (request, response) => {

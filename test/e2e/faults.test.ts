@@ -156,7 +156,7 @@ describe("a store that cannot be read", () => {
     ["written by a newer version", (store) => writeFile(path.join(store, "format"), "coracle-store 99\n"), /^coracle: \S+ was written by a newer version \(format 99, this one reads \d+\); run that version$/],
     ["cut off", (store) => truncate(path.join(store, "checkpoint.mdb"), 5000), /^coracle: \S+ is cut off \(5000 bytes instead of \d+\); restore the data directory from a backup$/],
     ["overwritten", (store) => writeFile(path.join(store, "checkpoint.mdb"), Buffer.alloc(100_000, 7)), /^coracle: \S+ is damaged \(.*\); restore the data directory from a backup$/],
-    ["the keys are spoilt", (store) => writeFile(path.join(store, "..", "pki", "ca.crt"), "no certificate"), /^coracle: \S+ or ca.key is damaged: restore the data directory from a backup$/],
+    ["the keys are spoilt", (store) => writeFile(path.join(store, "..", "pki", "ca.crt"), "no certificate"), /^coracle: ca\.crt or ca\.key in \S+ is damaged: restore the data directory from a backup$/],
   ];
   for (const [name, spoil, says] of cases) {
     test(name, async () => {

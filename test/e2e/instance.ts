@@ -7,8 +7,8 @@ import path from "node:path";
 import { promisify } from "node:util";
 
 const root = path.resolve(import.meta.dirname, "../..");
-const coracle = path.join(root, "bin", "coracle");
-const kubectlPath = path.join(root, "bin", "kubectl");
+export const coraclePath = path.join(root, "bin", "coracle");
+export const kubectlPath = path.join(root, "bin", "kubectl");
 const execute = promisify(execFile);
 
 export interface InstanceOptions {
@@ -21,7 +21,7 @@ export interface InstanceOptions {
 
 /** `bin/coracle ARGS…` to its end; `through` is a program with arguments that starts it (setpriv, unshare). */
 export function runCoracle(args: readonly string[], through: readonly string[] = []): { readonly code: number | null; readonly stdout: string; readonly stderr: string } {
-  const [command, ...rest] = [...through, coracle, ...args];
+  const [command, ...rest] = [...through, coraclePath, ...args];
   const { status, stdout, stderr } = spawnSync(command!, rest, { encoding: "utf8", timeout: 60_000 });
   return { code: status, stdout, stderr };
 }
@@ -45,7 +45,7 @@ export class Instance implements AsyncDisposable {
   /** On a data directory of its own, in a folder of its own unless it is given. */
   static async create(dataDir?: string): Promise<Instance> {
     // Builds what is stale: an ordinary user could not.
-    await execute(coracle, ["version"]);
+    await execute(coraclePath, ["version"]);
     if (dataDir !== undefined) return new Instance(dataDir, undefined);
     const folder = await mkdtemp(path.join(tmpdir(), "coracle-test-"));
     return new Instance(path.join(folder, "data"), folder);
@@ -54,7 +54,7 @@ export class Instance implements AsyncDisposable {
   /** Starts a process and resolves when it says that it is ready; rejects with its output when it ends before. */
   async start({ args, uid, command = "up" }: InstanceOptions): Promise<ChildProcess> {
     this.#uid = uid;
-    const child = spawn(coracle, [command, "--data-dir", this.dataDir, ...args], { stdio: ["ignore", "pipe", "pipe"], detached: true, ...(uid !== undefined && { uid, gid: uid, env: { ...process.env, HOME: path.dirname(this.dataDir) } }) });
+    const child = spawn(coraclePath, [command, "--data-dir", this.dataDir, ...args], { stdio: ["ignore", "pipe", "pipe"], detached: true, ...(uid !== undefined && { uid, gid: uid, env: { ...process.env, HOME: path.dirname(this.dataDir) } }) });
     this.#running.add(child);
     let output = "";
     await new Promise<void>((resolve, reject) => {
@@ -90,7 +90,7 @@ export class Instance implements AsyncDisposable {
   }
 
   async coracle(...args: string[]): Promise<string> {
-    const { stdout } = await execute(coracle, [...args, "--data-dir", this.dataDir], { timeout: 120_000, ...(this.#uid !== undefined && { uid: this.#uid, gid: this.#uid }) });
+    const { stdout } = await execute(coraclePath, [...args, "--data-dir", this.dataDir], { timeout: 120_000, ...(this.#uid !== undefined && { uid: this.#uid, gid: this.#uid }) });
     return stdout.trim();
   }
 

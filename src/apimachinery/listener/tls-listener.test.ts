@@ -11,6 +11,7 @@ import tls from "node:tls";
 import { systemClock } from "../../base/clock.ts";
 import { silentLog } from "../../base/log.ts";
 import { Certificates } from "../../cluster/certificates.ts";
+import { keyDirectory } from "../../cluster/key-store.ts";
 import { bytesResponse } from "../request.ts";
 import type { ApiRequest, ApiResponse } from "../request.ts";
 import { listenTls } from "./tls-listener.ts";
@@ -22,7 +23,7 @@ let client: { key: string; certificate: string };
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), "listener-"));
-  const certificates = new Certificates(folder, systemClock());
+  const certificates = new Certificates(keyDirectory(folder), systemClock());
   [serving, client] = await Promise.all([certificates.serving("test", ["127.0.0.1", "localhost"]), certificates.client("me", "me", ["group"])]);
 });
 after(() => rm(folder, { recursive: true }));

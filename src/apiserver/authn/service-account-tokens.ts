@@ -2,13 +2,14 @@
  * Service account tokens: signed JWTs bound to a service account and perhaps a pod, secret or node (documentation page "Service Accounts";
  * KEP-1205, KEP-4193). The signer makes them, the authenticator checks them against the objects they are bound to.
  */
-import { createHash, createPrivateKey, createPublicKey, sign, timingSafeEqual, verify } from "node:crypto";
-import type { KeyObject } from "node:crypto";
+import { createHash, timingSafeEqual } from "node:crypto";
 import { newUid } from "../../base/ids.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { TokenAuthenticator, TokenResult } from "./bearer-tokens.ts";
+import { signingKey, verificationKey } from "./token-keys.ts";
+import type { SigningKey, VerificationKey } from "./token-keys.ts";
 
 export interface BoundReference {
   readonly name: string;
@@ -36,7 +37,7 @@ type Opened = { readonly payload: JwtPayload } | { readonly fault: string } | un
 export interface TokenKeys {
   /** PEM of the private key that signs. */
   readonly signingKey: string;
-  /** PEM of further public keys that are accepted. */
+  /** PEM of further keys or certificates that tokens are checked with. */
   readonly verificationKeys?: readonly string[];
   readonly issuer: string;
   readonly audiences: readonly string[];
@@ -45,8 +46,8 @@ export interface TokenKeys {
 export class TokenSigner {
   readonly issuer: string;
   readonly audiences: readonly string[];
-  readonly #privateKey: KeyObject;
-  readonly #publicKeys: readonly { readonly id: string; readonly key: KeyObject }[];
+  readonly #signingKey: SigningKey;
+  readonly #keys: readonly VerificationKey[];
   readonly #clock: Clock;
   readonly #random: Random;
   /** Tokens whose signature was found good: checking it costs more than all the rest of a request. */
@@ -55,9 +56,9 @@ export class TokenSigner {
   constructor(keys: TokenKeys, clock: Clock, random: Random) {
     this.issuer = keys.issuer;
     this.audiences = keys.audiences;
-    this.#privateKey = createPrivateKey(keys.signingKey);
-    const all = [createPublicKey(keys.signingKey), ...(keys.verificationKeys ?? []).map((pem) => createPublicKey(pem))];
-    this.#publicKeys = all.map((key) => ({ id: keyId(key), key }));
+    this.#signingKey = signingKey(keys.signingKey);
+    const all = [keys.signingKey, ...(keys.verificationKeys ?? [])].map(verificationKey);
+    this.#keys = all.filter(({ id }, index) => all.findIndex((other) => other.id === id) === index);
     this.#clock = clock;
     this.#random = random;
   }
@@ -84,8 +85,8 @@ export class TokenSigner {
       nbf: nowSeconds,
       sub: `system:serviceaccount:${claims.namespace}:${claims.serviceAccount.name}`,
     };
-    const head = `${base64(JSON.stringify({ alg: "RS256", kid: this.#publicKeys[0]!.id }))}.${base64(JSON.stringify(payload))}`;
-    return { token: `${head}.${sign("RSA-SHA256", Buffer.from(head), this.#privateKey).toString("base64url")}`, expiresMs: payload.exp * 1000, id };
+    const head = `${base64(JSON.stringify({ alg: this.#signingKey.algorithm, kid: this.#signingKey.id }))}.${base64(JSON.stringify(payload))}`;
+    return { token: `${head}.${this.#signingKey.sign(head).toString("base64url")}`, expiresMs: payload.exp * 1000, id };
   }
 
   /** The payload of a token that one of our keys signed, or why not; undefined when it is none of ours. Times and bindings are not checked here. */
@@ -106,15 +107,21 @@ export class TokenSigner {
     const header = parseJson(parts[0]!) as { alg?: string; kid?: string } | undefined;
     const payload = parseJson(parts[1]!) as JwtPayload | undefined;
     if (header === undefined || payload === undefined || (payload.iss !== this.issuer && payload.iss !== legacyIssuer)) return undefined;
-    if (header.alg !== "RS256") return { fault: "unexpected signature algorithm" };
-    const candidates = header.kid === undefined ? this.#publicKeys : this.#publicKeys.filter((known) => known.id === header.kid);
-    const isSigned = candidates.some(({ key }) => verify("RSA-SHA256", Buffer.from(`${parts[0]}.${parts[1]}`), key, Buffer.from(parts[2]!, "base64url")));
+    const { alg, kid } = header;
+    if (!this.#keys.some(({ algorithm }) => algorithm === alg)) return { fault: "unexpected signature algorithm" };
+    const candidates = this.#keys.filter(({ id, algorithm }) => algorithm === alg && (kid === undefined || kid === id));
+    const isSigned = candidates.some((key) => key.verify(`${parts[0]}.${parts[1]}`, Buffer.from(parts[2]!, "base64url")));
     return isSigned ? { payload } : { fault: "invalid signature" };
+  }
+
+  /** The algorithms of the keys that tokens are checked with. */
+  algorithms(): string[] {
+    return [...new Set(this.#keys.map(({ algorithm }) => algorithm))].sort();
   }
 
   /** JSON Web Key Set of the keys that tokens are checked with. */
   jwks(): { keys: object[] } {
-    return { keys: this.#publicKeys.map(({ id, key }) => ({ use: "sig", kty: "RSA", kid: id, alg: "RS256", ...publicNumbers(key) })) };
+    return { keys: this.#keys.map(({ jwk }) => jwk) };
   }
 }
 
@@ -210,15 +217,6 @@ function checkBindings(payload: JwtPayload, options: BindingOptions): TokenResul
 function hasLeft(object: KubeObject, nowMs: number): boolean {
   const deleted = object.metadata.deletionTimestamp;
   return deleted !== undefined && Date.parse(deleted) + deletionGraceSeconds * 1000 < nowMs;
-}
-
-function keyId(key: KeyObject): string {
-  return createHash("sha256").update(key.export({ type: "spki", format: "der" })).digest("base64url");
-}
-
-function publicNumbers(key: KeyObject): { n: string; e: string } {
-  const { n, e } = key.export({ format: "jwk" }) as { n: string; e: string };
-  return { n, e };
 }
 
 /** As Go prints a list of texts. */

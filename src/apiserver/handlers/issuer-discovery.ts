@@ -28,7 +28,7 @@ const documents: Readonly<Record<string, IssuerDocument>> = {
       jwks_uri: `https://${settings.advertiseAddress}:${settings.securePort}/openid/v1/jwks`,
       response_types_supported: ["id_token"],
       subject_types_supported: ["public"],
-      id_token_signing_alg_values_supported: ["RS256"],
+      id_token_signing_alg_values_supported: tokens.algorithms(),
     }),
   },
   "/openid/v1/jwks": { type: "application/jwk-set+json", content: ({ server }) => server.tokens.jwks() },

@@ -1,6 +1,5 @@
-/** The API server as a component: store, certificates, TLS listener, admin kubeconfig. */
-import { chmod, mkdir, writeFile } from "node:fs/promises";
-import { hostname } from "node:os";
+/** The API server as a component: store, certificates, TLS listener. */
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ApiServer } from "../../apiserver/server.ts";
 import { listenTls } from "../../apimachinery/listener/tls-listener.ts";
@@ -15,20 +14,21 @@ import { WebhookConnections } from "../webhook-connections.ts";
 import type { UpOptions } from "../up-options.ts";
 import { readApiServerFiles } from "./apiserver-files.ts";
 import { apiServerFlags } from "./apiserver-flags.ts";
+import { apiServerKeys } from "./apiserver-keys.ts";
 import { readDocument } from "../read-document.ts";
-import { kubeconfigText } from "../kubeconfig-text.ts";
 
 export interface RunningApiServer extends AsyncDisposable {
   readonly server: ApiServer;
   readonly port: number;
   readonly url: string;
-  readonly kubeconfigPath: string;
+  /** PEM of what clients trust: the authority of our serving certificate, or the certificate that was given. */
+  readonly authority: string;
 }
 
 /** Bodies beyond this are refused with 413 (documentation: "3 MiB"). */
 const maxBodyBytes = 3 * 1024 * 1024;
 
-/** Starts the API server and writes `DIR/kubeconfig` once it is ready. A failure leaves nothing half-made. */
+/** Starts the API server; resolves when it is ready. A failure leaves nothing half-made. */
 export async function startApiServer(environment: Environment, options: UpOptions, certificates: Certificates): Promise<RunningApiServer> {
   const given = options.flags.get("apiserver") ?? new Map<string, readonly string[]>();
   const flags = apiServerFlags(given, options);
@@ -36,13 +36,13 @@ export async function startApiServer(environment: Environment, options: UpOption
   const running = new AsyncDisposableStack();
   try {
     const store = running.adopt(await openConfiguredStore(environment, options), (opened) => opened.close());
-    const clientAuthority = await certificates.authority();
     const advertiseAddress = flags.advertiseAddress ?? firstHostAddress();
+    const { serving, authority, clientAuthority, ...keys } = await apiServerKeys(given, certificates, [advertiseAddress, flags.serviceAddress]);
     // The port must be known before the server publishes it, and the server must exist before the listener can answer.
     const ready: { server?: ApiServer } = {};
     const handler: RequestHandler = async (request) => (ready.server === undefined ? starting() : ready.server.handle(request));
-    const listener = running.adopt(await listen(environment, options, { ...(await servingCertificate(certificates, [advertiseAddress, flags.serviceAddress])), handler }), (opened) => opened.close());
-    const dialer = running.adopt(new NodeDialer(await certificates.client("apiserver-kubelet-client", "kube-apiserver-kubelet-client", ["system:masters"]), clientAuthority, environment.clock), (opened) => opened.close());
+    const listener = running.adopt(await listen(environment, options, { ...serving, handler }), (opened) => opened.close());
+    const dialer = running.adopt(new NodeDialer(await certificates.client("apiserver-kubelet-client", "kube-apiserver-kubelet-client", ["system:masters"]), await certificates.authority(), environment.clock), (opened) => opened.close());
     const webhooks = running.adopt(new WebhookConnections(), (opened) => opened.close());
     const { clock, random, log } = environment;
     const server = running.adopt(
@@ -52,8 +52,7 @@ export async function startApiServer(environment: Environment, options: UpOption
         log,
         store,
         settings: { ...flags.settings, advertiseAddress, securePort: listener.port, clientAuthority, maxBodyBytes },
-        clientAuthorities: [clientAuthority],
-        serviceAccountKey: await certificates.serviceAccountKey(),
+        ...keys,
         nodes: dialer,
         webhooks,
         gates: flags.gates,
@@ -66,17 +65,11 @@ export async function startApiServer(environment: Environment, options: UpOption
     );
     await server.start();
     ready.server = server;
-    const kubeconfigPath = await writeAdminKubeconfig(options.dataDir, listener, certificates, clientAuthority);
-    return { server, port: listener.port, url: `https://127.0.0.1:${listener.port}`, kubeconfigPath, [Symbol.asyncDispose]: () => running.disposeAsync() };
+    return { server, port: listener.port, url: `https://127.0.0.1:${listener.port}`, authority, [Symbol.asyncDispose]: () => running.disposeAsync() };
   } catch (error) {
     await running.disposeAsync();
     throw error;
   }
-}
-
-function servingCertificate(certificates: Certificates, addresses: readonly string[]): Promise<KeyAndCertificate> {
-  const names = ["localhost", "127.0.0.1", "::1", hostname(), "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"];
-  return certificates.serving("apiserver", [...names, ...addresses]);
 }
 
 async function listen({ log }: Environment, { bindAddress, port }: UpOptions, serving: KeyAndCertificate & { readonly handler: RequestHandler }): Promise<TlsListener> {
@@ -102,13 +95,4 @@ async function openConfiguredStore(environment: Environment, options: UpOptions)
   const directory = join(options.dataDir, "store");
   await mkdir(directory, { recursive: true, mode: 0o700 });
   return openStore({ backend: "lmdb", clock, logger, directory });
-}
-
-async function writeAdminKubeconfig(dataDir: string, listener: TlsListener, certificates: Certificates, authority: string): Promise<string> {
-  const admin = await certificates.client("admin", "admin", ["system:masters"]);
-  const path = join(dataDir, "kubeconfig");
-  await mkdir(dataDir, { recursive: true });
-  await writeFile(path, kubeconfigText({ server: `https://127.0.0.1:${listener.port}`, authority, user: "admin", client: admin }), { mode: 0o600 });
-  await chmod(path, 0o600);
-  return path;
 }
