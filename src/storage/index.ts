@@ -1,5 +1,5 @@
 export { openStore, type StoreOptions } from "./open-store.ts";
-export { openMemoryStore, type MemoryStoreOptions } from "./memory-store.ts";
+export { openMemoryStore, type MemoryStoreOptions, type StoreImage } from "./memory-store.ts";
 export type { LmdbStoreOptions } from "./lmdb-store.ts";
 export type { EtcdStoreOptions } from "./etcd-store.ts";
 export type { EtcdTls } from "./etcd/connection.ts";

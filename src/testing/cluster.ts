@@ -14,7 +14,8 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
 import type { Transport, UserInfo } from "../apimachinery/request.ts";
-import type { Store } from "../storage/index.ts";
+import type { WebhookConnector } from "../apiserver/webhooks/webhook-connector.ts";
+import type { Store, StoreImage } from "../storage/index.ts";
 import type { RequestObserver } from "./counted-handler.ts";
 
 /**
@@ -45,9 +46,10 @@ export class TestCluster implements AsyncDisposable {
     const log = options.log ?? silentLog;
     this.clock = new VirtualClock(options.startMs);
     this.random = seededRandom(options.seed ?? 1);
-    const inner = openMemoryStore({ clock: this.clock });
+    const inner = openMemoryStore({ clock: this.clock, ...(options.image !== undefined && { image: options.image }) });
     this.#store = options.wrapStore?.(inner, this.clock) ?? inner;
-    this.#server = new ApiServer(serverOptions({ clock: this.clock, random: this.random, log, store: this.#store }));
+    const { webhooks } = options;
+    this.#server = new ApiServer({ ...serverOptions({ clock: this.clock, random: this.random, log, store: this.#store }), ...(webhooks !== undefined && { webhooks }) });
     this.#requests = new CountedHandler(this.#server.handle, this.clock, options.onRequest);
     const transportFor = (user: UserInfo) => {
       const transport = loopbackTransport(this.#requests.handle, user);
@@ -60,6 +62,16 @@ export class TestCluster implements AsyncDisposable {
   /** A client of another identity. */
   clientFor(user: UserInfo, userAgent = "test"): Client {
     return new Client({ transport: this.#context.transportFor(user), clock: this.clock, userAgent });
+  }
+
+  /** What is stored now, for other clusters to start with. Nothing is written meanwhile if the caller lets nothing run. */
+  async image(): Promise<StoreImage> {
+    return this.#store.range("/");
+  }
+
+  /** Names of the components that were started and not stopped. */
+  get running(): readonly string[] {
+    return [...this.#running.keys()];
   }
 
   /** Starts a component under a name that nothing runs under. */
@@ -135,6 +147,10 @@ export interface TestClusterOptions {
   readonly seed?: number;
   readonly startMs?: number;
   readonly log?: Log;
+  /** What the store holds at the start; by default nothing, so that the server makes what every cluster has. */
+  readonly image?: StoreImage;
+  /** How the server reaches webhooks; by default it does not. */
+  readonly webhooks?: WebhookConnector;
   /** By name, in the order in which they start. */
   readonly components?: Readonly<Record<string, ClusterComponent>>;
   /** Puts faults between the server and its store. */

@@ -71,6 +71,8 @@ function completed(old: KubeObject, wanted: BootstrapObject): KubeObject {
   return next;
 }
 
-function union<T>(existing: readonly T[], wanted: readonly T[]): T[] {
+function union<T>(existing: readonly T[], wanted: readonly T[]): readonly T[] {
+  // Nearly always, and much cheaper to see.
+  if (deepEqual(existing, wanted)) return existing;
   return [...existing, ...wanted.filter((item) => !existing.some((other) => deepEqual(other, item)))];
 }

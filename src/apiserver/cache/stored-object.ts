@@ -125,11 +125,13 @@ export function parseStored(stored: StoredObject): KubeObject {
 
 /** Keeps at most `limit` parsed objects; the oldest parsed one loses its parsed form first. */
 export class ParsedPool {
-  readonly #ring: (StoredObject | undefined)[];
+  readonly #limit: number;
+  /** Grows to the limit, then the oldest entry is overwritten. */
+  readonly #ring: StoredObject[] = [];
   #next = 0;
 
   constructor(limit: number) {
-    this.#ring = Array.from({ length: limit });
+    this.#limit = limit;
   }
 
   /** The parsed object. Callers must not change it. */
@@ -139,7 +141,7 @@ export class ParsedPool {
     const evicted = this.#ring[this.#next];
     if (evicted !== undefined) evicted.parsed = undefined;
     this.#ring[this.#next] = stored;
-    this.#next = (this.#next + 1) % this.#ring.length;
+    this.#next = (this.#next + 1) % this.#limit;
     return stored.parsed;
   }
 }
