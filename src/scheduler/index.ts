@@ -1,7 +1,7 @@
 /** The scheduler: the best node for every pod, with reasons. */
 export { createScheduler } from "./scheduler.ts";
 export type { Scheduler, SchedulerOptions } from "./scheduler.ts";
-export { ConfigurationError } from "./config/configuration.ts";
+export { ConfigurationError } from "./config/configuration-error.ts";
 export { readConfiguration } from "./config/read-configuration.ts";
 export type { PluginSet, ProfileConfiguration, SchedulerConfiguration } from "./config/configuration.ts";
 export type { PluginFactory, PluginRegistry, PluginServices } from "./config/plugin-registry.ts";

@@ -14,6 +14,11 @@ import type { Scheduler } from "./scheduler.ts";
 const user = { username: "system:kube-scheduler", groups: ["system:authenticated"] };
 const noExecute = { automountServiceAccountToken: false };
 
+const refused = (code: number, reason: "BadRequest" | "Conflict") => {
+  const { status } = new StatusError({ message: "no luck", code, reason });
+  return bytesResponse(code, "application/json", JSON.stringify(status));
+};
+
 /** A cluster with a scheduler and nothing else. `wrap` stands between the scheduler and the API. */
 async function start(wrap: (transport: Transport) => Transport = (transport) => transport): Promise<Stage> {
   const schedulers: Scheduler[] = [];
@@ -69,8 +74,7 @@ test("scheduler: a binding that fails is undone, and tried again after a second"
   let failures = 1;
   const stage = await start((transport) => async (request) => {
     if (!request.path.endsWith("/binding") || failures-- <= 0) return transport(request);
-    const { status } = new StatusError({ message: "no luck", code: 400, reason: "BadRequest" });
-    return bytesResponse(400, "application/json", JSON.stringify(status));
+    return refused(400, "BadRequest");
   });
   await using cluster = stage.cluster;
   await addNode(stage, "a");
@@ -113,4 +117,47 @@ test("scheduler: many pods at once all find their room", async () => {
   await cluster.settled();
   const nodes = Map.groupBy((await cluster.client.list(resources.pods, "default")).items, ({ spec }) => spec?.nodeName ?? "");
   deepEqual(Array.from(nodes.values(), ({ length }) => length).sort(), [1, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4]);
+});
+
+async function addDevices({ cluster }: Stage): Promise<void> {
+  await cluster.client.create(resources.deviceClasses, { metadata: { name: "gpu" }, spec: { extendedResourceName: "example.com/gpu" } });
+  const spec = { driver: "d.example.com", pool: { name: "a", generation: 1, resourceSliceCount: 1 }, nodeName: "a", devices: [{ name: "x" }] };
+  await cluster.client.create(resources.resourceSlices, { metadata: { name: "s" }, spec });
+}
+
+test("scheduler: a claim that others write too is written again from its newest state", async () => {
+  let conflicts = 2;
+  const stage = await start((transport) => async (request) => {
+    const isStatus = request.method === "PUT" && request.path.endsWith("/resourceclaims/c/status");
+    return isStatus && conflicts-- > 0 ? refused(409, "Conflict") : transport(request);
+  });
+  await using cluster = stage.cluster;
+  await addNode(stage, "a");
+  await addDevices(stage);
+  const spec = { devices: { requests: [{ name: "r", exactly: { deviceClassName: "gpu" } }] } };
+  await cluster.client.create(resources.resourceClaims, { metadata: { name: "c", namespace: "default" }, spec });
+  await addPod(stage, podOf("p", { resourceClaims: [{ name: "dev", resourceClaimName: "c" }] }));
+  await cluster.turn();
+  equal(await nodeNameOf(stage, "p"), "a");
+  equal((await cluster.client.get(resources.resourceClaims, "default", "c")).status?.allocation?.devices?.results?.[0]?.device, "x");
+});
+
+test("scheduler: the claim made for extended resources goes when the pod is not bound, and comes again with it", async () => {
+  let failures = 1;
+  const stage = await start(
+    (transport) => async (request) => (request.path.endsWith("/binding") && failures-- > 0 ? refused(400, "BadRequest") : transport(request)),
+  );
+  await using cluster = stage.cluster;
+  await addNode(stage, "a");
+  await addDevices(stage);
+  const amounts = { "example.com/gpu": "1" };
+  await addPod(stage, podOf("p", { containers: [{ name: "c", image: "img", resources: { requests: amounts, limits: amounts } }] }));
+  const claims = async () =>
+    (await cluster.client.list(resources.resourceClaims, "default")).items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  await cluster.turn();
+  deepEqual([await nodeNameOf(stage, "p"), (await claims()).length], [undefined, 0]);
+  await cluster.settled();
+  const [claim, ...others] = await claims();
+  deepEqual([await nodeNameOf(stage, "p"), others.length, claim?.status?.reservedFor?.[0]?.name], ["a", 0, "p"]);
+  equal((await cluster.client.get(resources.pods, "default", "p")).status?.extendedResourceClaimStatus?.resourceClaimName, claim?.metadata.name);
 });

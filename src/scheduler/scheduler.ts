@@ -1,5 +1,5 @@
 import { TaskGroup } from "../base/task-group.ts";
-import { Client, InformerSet, SeriesEventRecorder } from "../client/index.ts";
+import { Client, InformerSet, referenceTo, resources, SeriesEventRecorder } from "../client/index.ts";
 import { buildProfiles } from "./config/build-profiles.ts";
 import { builtInPlugins } from "./config/plugin-registry.ts";
 import { DecisionLog } from "./driver/decision-log.ts";
@@ -16,6 +16,7 @@ import type { Random } from "../base/random.ts";
 import type { Transport } from "../apimachinery/request.ts";
 import type { SchedulerConfiguration } from "./config/configuration.ts";
 import type { PluginRegistry } from "./config/plugin-registry.ts";
+import type { RecordEvent } from "./framework/record-event.ts";
 import type { Decision } from "./framework/decision.ts";
 
 /** kube-scheduler: finds a node for every pod that has none. */
@@ -60,8 +61,9 @@ async function run(options: SchedulerOptions, decisions: DecisionLog, signal: Ab
   const state = new ClusterState(objects);
   const gate = new PreemptionGate();
   const volumes = new VolumeWorld(objects);
+  const record: RecordEvent = ({ pod }, text) => recorders.get(pod.spec?.schedulerName ?? "")?.record(referenceTo(resources.pods, pod), text);
   const registry = { ...builtInPlugins, ...options.plugins };
-  const profiles = buildProfiles(config, registry, { client, clock, random, objects, volumes, preemptions: gate });
+  const profiles = buildProfiles(config, registry, { client, clock, random, objects, volumes, preemptions: gate, record });
   const queue = new SchedulingQueue({
     clock,
     profiles,

@@ -73,7 +73,7 @@ function measure({ pods: count, before, spec }: Workload): { seconds: number; un
   const state = new ClusterState(objects);
   const random = seededRandom(1);
   const client = new Client({ transport: () => Promise.reject(new Error("nothing is sent")), clock, userAgent: "bench" });
-  const services = { client, clock, random, objects, volumes: new VolumeWorld(objects), preemptions: new PreemptionGate() };
+  const services = { client, clock, random, objects, volumes: new VolumeWorld(objects), preemptions: new PreemptionGate(), record: () => undefined };
   const profile = buildProfiles({}, builtInPlugins, services).get("default-scheduler")!;
   for (let index = 0; index < nodes; index++) state.putNode(nodeOf(index));
   const cache = new VerdictCache();

@@ -49,7 +49,7 @@ export { AuthorizerValue, ResourceCheckValue } from "./library/authorization.ts"
 export type { CelAuthorizationAttributes, CelAuthorizer, CelDecision, CelResourceAttributes } from "./library/authorization.ts";
 export { jsonPatchType } from "./library/json-patch.ts";
 export { QuantityValue } from "./library/quantities.ts";
-export { SemverValue } from "./library/semver.ts";
+export { SemverValue, toSemver } from "./library/semver.ts";
 export { fromJson } from "./eval/json-values.ts";
 export { toJson } from "./eval/to-json.ts";
 export { isEqual } from "./eval/compare.ts";

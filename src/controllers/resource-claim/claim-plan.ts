@@ -16,8 +16,10 @@ export function planClaim({ claim, podOf }: ClaimSnapshot): Plan {
   const left = users.filter((user) => (user.apiGroup ?? "") !== "" || user.resource !== "pods" || isUsedBy(podOf(user.name), user.uid));
   if (left.length > 0) return left.length === users.length ? nothingToDo : { actions: [reserved(claim, left, false)] };
   const isHeld = claim.metadata.finalizers?.includes(finalizer) === true;
-  const isFreed = isHeld && claim.status?.allocation !== undefined && (users.length > 0 || claim.metadata.deletionTimestamp !== undefined);
-  const writes = users.length > 0 || isFreed ? [reserved(claim, [], isFreed)] : isHeld && claim.status?.allocation === undefined ? [released(claim)] : [];
+  const isGoing = claim.metadata.deletionTimestamp !== undefined;
+  const isFreed = isHeld && (users.length > 0 || (isGoing && claim.status?.allocation !== undefined));
+  // The scheduler guards a claim before it allocates: a guard alone is none of our business until the claim has to go.
+  const writes = users.length > 0 || isFreed ? [reserved(claim, [], isFreed)] : isHeld && isGoing ? [released(claim)] : [];
   return { actions: [...writes, ...removal(claim, podOf)] };
 }
 

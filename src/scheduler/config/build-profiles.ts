@@ -1,4 +1,5 @@
-import { ConfigurationError, defaultArgs, defaultPlugins, defaultSchedulerName } from "./configuration.ts";
+import { ConfigurationError } from "./configuration-error.ts";
+import { defaultArgs, defaultPlugins, defaultSchedulerName } from "./configuration.ts";
 import type { Plugin } from "../framework/plugin.ts";
 import type { Profile } from "../framework/profile.ts";
 import type { ExtensionPoint, PluginArgs, PluginSet, ProfileConfiguration, SchedulerConfiguration } from "./configuration.ts";

@@ -1,3 +1,4 @@
+import type { DynamicResourcesArgs } from "../plugins/devices/dynamic-resources.ts";
 import type { DefaultPreemptionArgs } from "../plugins/preemption/default-preemption.ts";
 import type { AffinityWeights } from "../plugins/pods/inter-pod-affinity/score.ts";
 import type { NodeAffinityArgs } from "../plugins/nodes/node-affinity.ts";
@@ -43,12 +44,6 @@ export interface PluginSet {
   readonly disabled?: readonly { readonly name: string }[];
 }
 
-/** A configuration that cannot be used. */
-export class ConfigurationError extends Error {
-  override name = "ConfigurationError";
-  readonly reason = "BadConfiguration";
-}
-
 export const defaultSchedulerName = "default-scheduler";
 
 /** The plugins of a profile that says nothing else, in order, with the weights of those that score. */
@@ -83,6 +78,7 @@ const cpuAndMemory = [
 /** The arguments of the plugins that take any; `pluginConfig` replaces single members. */
 export const defaultArgs: PluginArgs = {
   DefaultPreemption: { minCandidateNodesPercentage: 10, minCandidateNodesAbsolute: 100 },
+  DynamicResources: { bindingTimeout: "10m0s" },
   InterPodAffinity: { hardPodAffinityWeight: 1, ignorePreferredTermsOfExistingPods: false },
   NodeAffinity: {},
   NodeResourcesBalancedAllocation: { resources: cpuAndMemory },
@@ -99,6 +95,7 @@ export const defaultArgs: PluginArgs = {
 
 export interface PluginArgs {
   readonly DefaultPreemption: DefaultPreemptionArgs;
+  readonly DynamicResources: DynamicResourcesArgs;
   readonly InterPodAffinity: AffinityWeights;
   readonly NodeAffinity: NodeAffinityArgs;
   readonly NodeResourcesBalancedAllocation: BalancedAllocationArgs;

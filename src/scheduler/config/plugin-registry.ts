@@ -22,6 +22,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { Client } from "../../client/index.ts";
 import type { Plugin } from "../framework/plugin.ts";
+import type { RecordEvent } from "../framework/record-event.ts";
 import type { PreemptionGate } from "../plugins/preemption/preemption-gate.ts";
 import type { VolumeWorld } from "../plugins/volumes/volume-binding/volume-world.ts";
 import type { ClusterObjects } from "../state/snapshot.ts";
@@ -39,12 +40,13 @@ export interface PluginServices {
   readonly objects: ClusterObjects;
   readonly volumes: VolumeWorld;
   readonly preemptions: PreemptionGate;
+  readonly record: RecordEvent;
 }
 
 export const builtInPlugins: PluginRegistry = {
   DefaultBinder: (_args, { client }) => defaultBinder(client),
   DefaultPreemption: (args, { random, preemptions }) => defaultPreemption(args.DefaultPreemption, random, preemptions),
-  DynamicResources: (_args, services) => dynamicResources(services),
+  DynamicResources: (args, services) => dynamicResources(args.DynamicResources, services),
   ImageLocality: () => imageLocality,
   InterPodAffinity: (args) => interPodAffinity(args.InterPodAffinity),
   NodeAffinity: (args) => nodeAffinity(args.NodeAffinity),
@@ -52,7 +54,7 @@ export const builtInPlugins: PluginRegistry = {
   NodeName: () => nodeName,
   NodePorts: () => nodePorts,
   NodeResourcesBalancedAllocation: (args) => nodeResourcesBalancedAllocation(args.NodeResourcesBalancedAllocation),
-  NodeResourcesFit: (args) => nodeResourcesFit(args.NodeResourcesFit),
+  NodeResourcesFit: (args, { objects }) => nodeResourcesFit(args.NodeResourcesFit, objects),
   NodeUnschedulable: () => nodeUnschedulable,
   NodeVolumeLimits: (_args, { volumes }) => nodeVolumeLimits(volumes),
   PodTopologySpread: (args, { objects }) => podTopologySpread(args.PodTopologySpread, objects),

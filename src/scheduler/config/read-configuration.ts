@@ -1,6 +1,6 @@
 import { isObject } from "../../apimachinery/json.ts";
 import { yamlToJson } from "../../apimachinery/yaml.ts";
-import { ConfigurationError } from "./configuration.ts";
+import { ConfigurationError } from "./configuration-error.ts";
 import type { SchedulerConfiguration } from "./configuration.ts";
 
 /** Reads a KubeSchedulerConfiguration, YAML or JSON, as `--config` names it. Throws `ConfigurationError` for a file that is none. */

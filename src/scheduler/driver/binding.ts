@@ -2,6 +2,7 @@ import { isAbort } from "../../base/task-group.ts";
 import { sleep } from "../../base/clock.ts";
 import { isRefusal } from "../framework/refusal.ts";
 import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
 import type { NodeInfo } from "../state/node-info.ts";
 import type { Cycle, PermitWait, Reservation } from "../framework/plugin.ts";
 import type { Profile } from "../framework/profile.ts";
@@ -29,6 +30,18 @@ export interface Reserved {
 
 export function unreserve(reservations: readonly Reservation[]): void {
   for (const reservation of reservations.toReversed()) reservation.unreserve();
+}
+
+/** Takes back what was written for a pod that is not bound after all; failures are logged. */
+export async function revert(reservations: readonly Reservation[], log: Log, signal: AbortSignal): Promise<void> {
+  for (const reservation of reservations.toReversed()) {
+    try {
+      await reservation.revert?.(signal);
+    } catch (error) {
+      if (isAbort(error, signal)) return;
+      log.warn("What was written before a binding that failed could not be taken back", { error });
+    }
+  }
 }
 
 /** Permit, PreBind, Bind. A refusal, or an error as `failed`, means that the pod is not bound. */

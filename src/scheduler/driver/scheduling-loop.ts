@@ -6,7 +6,7 @@ import { isRefusal } from "../framework/refusal.ts";
 import { schedulePod } from "../framework/schedule-pod.ts";
 import { VerdictCache } from "../framework/verdict-cache.ts";
 import { podInfoOf } from "../state/pod-info.ts";
-import { bind, reserve, unreserve } from "./binding.ts";
+import { bind, reserve, revert, unreserve } from "./binding.ts";
 import { preempt } from "./preemption.ts";
 import { unscheduledCondition } from "./pod-writes.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -133,6 +133,7 @@ export class SchedulingLoop {
       recorders.get(profile.schedulerName)?.record(referenceTo(resources.pods, info.pod), { type: "Normal", reason: "Scheduled", action: "Binding", note });
       return;
     }
+    await revert(reservations, log, signal);
     unreserve(reservations);
     const isStillAssumed = state.isAssumed(info.uid);
     state.forget(info.uid);
@@ -189,7 +190,7 @@ export class SchedulingLoop {
     tasks.start(`preemption for ${info.namespace}/${info.name}`, () => preempt(plan, this.#parts));
   }
 
-  async #attemptWrite(write: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
+  async #attemptWrite(write: (signal: AbortSignal) => Promise<unknown>, signal: AbortSignal): Promise<void> {
     try {
       await write(signal);
     } catch (error) {

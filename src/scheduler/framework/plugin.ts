@@ -73,6 +73,8 @@ export interface Reservation {
   unreserve(): void;
   /** What was written on the way to the binding; a refusal sends the pod back to the queue. */
   preBind?(signal: AbortSignal): Promise<Refusal | undefined>;
+  /** Takes back what `preBind` wrote, when the pod is not bound after all. */
+  revert?(signal: AbortSignal): Promise<void>;
 }
 
 export interface PermitWait {
@@ -85,7 +87,7 @@ export interface PostFilterResult {
   /** What the pod's message says after the nodes' reasons. */
   readonly message: string;
   /** Something to be written that may let the pod in. */
-  readonly write?: (signal: AbortSignal) => Promise<void>;
+  readonly write?: (signal: AbortSignal) => Promise<unknown>;
   /** No further plugin is asked. */
   readonly isFinal?: boolean;
   /** The node the pod is nominated to; `""` clears a nomination; undefined leaves it as it is. */

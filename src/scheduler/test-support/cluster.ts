@@ -67,7 +67,15 @@ export function listerOf<T extends KubeObject>(...objects: T[]): Lister<T> {
 export function servicesOf(state: ClusterState): PluginServices {
   const clock = new VirtualClock();
   const client = new Client({ transport: () => Promise.reject(new Error("nothing is sent")), clock, userAgent: "test" });
-  return { client, clock, random: seededRandom(1), objects: state.objects, volumes: new VolumeWorld(state.objects), preemptions: new PreemptionGate() };
+  return {
+    client,
+    clock,
+    random: seededRandom(1),
+    objects: state.objects,
+    volumes: new VolumeWorld(state.objects),
+    preemptions: new PreemptionGate(),
+    record: () => undefined,
+  };
 }
 
 export function profileOf(state: ClusterState, configuration: SchedulerConfiguration = {}): Profile {

@@ -75,7 +75,8 @@ function normalize(text: string): string {
 
 const numberNames = ["Major", "Minor", "Patch"] as const;
 
-function toSemver(text: string): Value {
+/** The version that a text spells, or an error. */
+export function toSemver(text: string): Value {
   if (text === "") return new CelError("Version string empty");
   const parts = splitParts(text);
   if (parts.length !== 3) return new CelError("No Major.Minor.Patch elements found");

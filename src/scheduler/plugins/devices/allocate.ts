@@ -1,10 +1,21 @@
 import { addQuantities, compareQuantities, quantityOf } from "../../../apimachinery/quantity.ts";
+import { consumptionOf } from "./capacity.ts";
 import { deviceKey } from "./device-pools.ts";
 import { selects } from "./device-selector.ts";
 import type { DeepReadonly } from "../../../apimachinery/json.ts";
 import type { Quantity } from "../../../apimachinery/quantity.ts";
-import type { DeviceClass, DeviceConstraint, DeviceRequest, DeviceSelector, DeviceToleration, ResourceClaim } from "../../../api/resource-v1/types.ts";
+import type {
+  CapacityRequirements,
+  DeviceClass,
+  DeviceConstraint,
+  DeviceRequest,
+  DeviceSelector,
+  DeviceToleration,
+  ResourceClaim,
+} from "../../../api/resource-v1/types.ts";
+import type { Consumption } from "./capacity.ts";
 import type { DevicePool, PoolDevice } from "./device-pools.ts";
+import type { DeviceUses } from "./device-uses.ts";
 
 /** Devices chosen for a claim. */
 export interface ClaimAllocation {
@@ -20,6 +31,8 @@ export interface Pick {
   /** Position among the alternatives of `firstAvailable`. */
   readonly rank: number | undefined;
   readonly className: string;
+  /** Of a device that others may share; undefined for one that is taken whole. */
+  readonly consumed: Consumption | undefined;
 }
 
 /**
@@ -44,8 +57,7 @@ export function allocate(
 export interface DeviceWorld {
   readonly pools: readonly DevicePool[];
   readonly classes: (name: string) => DeepReadonly<DeviceClass> | undefined;
-  /** Devices in use, by `deviceKey`. */
-  readonly isTaken: (key: string) => boolean;
+  readonly uses: DeviceUses;
 }
 
 /** What one request, or one of its alternatives, asks for. */
@@ -57,6 +69,7 @@ interface Wanted {
   readonly count: number;
   readonly isAdmin: boolean;
   readonly tolerations: readonly DeepReadonly<DeviceToleration>[];
+  readonly capacity: DeepReadonly<CapacityRequirements> | undefined;
   readonly rank: number | undefined;
 }
 interface Slot {
@@ -79,9 +92,11 @@ class Search {
     const slot = slots[index];
     if (slot === undefined) return [...this.#chosen];
     for (const wanted of alternatives(slot.request)) {
-      const candidates = this.#candidates(slot, wanted);
+      const selected = this.#candidates(slot, wanted);
+      // All of them means that none may be left out; otherwise those that are not to be had need no thought.
+      const candidates = wanted.isAll ? selected : selected.filter((found) => this.#isFree(found, wanted));
       const count = wanted.isAll ? candidates.length : wanted.count;
-      if (count === 0 || candidates.length < count) continue;
+      if (count === 0) continue;
       const found = this.#choose({ slot, wanted, candidates, count }, 0, () => this.solve(slots, index + 1));
       if (found !== undefined) return found;
     }
@@ -95,16 +110,19 @@ class Search {
   ): readonly Chosen[] | undefined {
     const { slot, wanted, candidates, count } = step;
     if (count === 0) return next();
-    for (let index = from; index <= candidates.length - count; index++) {
+    const isAnyShared = candidates.some(isShared);
+    for (let index = from; index < candidates.length; index++) {
+      if (!isAnyShared && candidates.length - index < count) return undefined;
       const found = candidates[index]!;
       if (this.#canTake(found, slot, wanted)) {
-        const { name, isAdmin, tolerations, rank, className } = wanted;
-        this.#chosen.push({ claim: slot.claim, request: name, found, isAdmin, tolerations, rank, className });
-        const solution = this.#choose({ ...step, count: count - 1 }, index + 1, next);
+        const { name, isAdmin, tolerations, rank, className, capacity } = wanted;
+        const consumed = isShared(found) ? consumptionOf(found.device, capacity) : undefined;
+        this.#chosen.push({ claim: slot.claim, request: name, found, isAdmin, tolerations, rank, className, consumed });
+        const from = isShared(found) && !wanted.isAll ? index : index + 1;
+        const solution = this.#choose({ ...step, count: count - 1 }, from, next);
         if (solution !== undefined) return solution;
         this.#chosen.pop();
       }
-      // All of them means that none may be left out.
       if (wanted.isAll) return undefined;
     }
     return undefined;
@@ -113,7 +131,7 @@ class Search {
   #candidates({ claim, request }: Slot, wanted: Wanted): readonly PoolDevice[] {
     const where = `claim ${claim.metadata.namespace}/${claim.metadata.name}`;
     const ofClass = this.#world.classes(wanted.className)?.spec?.selectors ?? [];
-    return this.#world.pools.flatMap((pool) => {
+    const candidates = this.#world.pools.flatMap((pool) => {
       if (pool.isIncomplete) {
         if (wanted.isAll)
           throw new AllocationError(
@@ -128,16 +146,25 @@ class Search {
         return answer;
       });
     });
+    // Those that need nobody to attach them first come first.
+    return candidates.some(isAttached) ? [...candidates.filter((one) => !isAttached(one)), ...candidates.filter(isAttached)] : candidates;
+  }
+
+  /** Whether the device is there for a request, as far as earlier allocations go. */
+  #isFree(found: PoolDevice, wanted: Wanted): boolean {
+    if (!wanted.isAdmin && this.#world.uses.isTaken(keyOf(found))) return false;
+    const isRepelled = found.taints.some(
+      (taint) => (taint.effect === "NoSchedule" || taint.effect === "NoExecute") && !wanted.tolerations.some((one) => tolerates(one, taint)),
+    );
+    return !isRepelled && consumptionOf(found.device, wanted.capacity) !== undefined;
   }
 
   #canTake(found: PoolDevice, { claim }: Slot, wanted: Wanted): boolean {
+    if (!this.#isFree(found, wanted)) return false;
     const key = keyOf(found);
-    if (!wanted.isAdmin && (this.#world.isTaken(key) || this.#chosen.some((one) => !one.isAdmin && keyOf(one.found) === key))) return false;
-    if (wanted.isAdmin && this.#chosen.some((one) => one.claim === claim && one.request === wanted.name && keyOf(one.found) === key)) return false;
-    if (
-      found.taints.some((taint) => (taint.effect === "NoSchedule" || taint.effect === "NoExecute") && !wanted.tolerations.some((one) => tolerates(one, taint)))
-    )
-      return false;
+    const others = this.#chosen.filter((one) => keyOf(one.found) === key);
+    if (wanted.isAdmin && others.some((one) => one.claim === claim && one.request === wanted.name)) return false;
+    if (!wanted.isAdmin && !(isShared(found) ? this.#hasCapacity(found, wanted, others) : others.every(({ isAdmin }) => isAdmin))) return false;
     const concerned = (claim.spec?.devices?.constraints ?? []).filter(({ requests = [] }) => requests.length === 0 || isNamed(requests, wanted.name));
     return concerned.every((constraint) => this.#keeps(constraint, found, claim)) && this.#hasCounters(found);
   }
@@ -151,10 +178,24 @@ class Search {
     return others.every((one) => (attributeOf(one.found, name) === value) === (matchAttribute !== undefined));
   }
 
+  /** Whether those who share a device leave enough of it. */
+  #hasCapacity(found: PoolDevice, wanted: Wanted, others: readonly Chosen[]): boolean {
+    const shares = consumptionOf(found.device, wanted.capacity) ?? [];
+    const used = this.#world.uses.shared(keyOf(found));
+    for (const [name, share] of shares) {
+      let total = addQuantities(share, used?.get(name) ?? "0");
+      for (const { consumed, isAdmin } of others) if (!isAdmin) total = addQuantities(total, consumed?.get(name) ?? "0");
+      if (compareQuantities(total, found.device.capacity![name]!.value) > 0) return false;
+    }
+    return true;
+  }
+
   /** Whether the pool's shared counters have enough left besides what devices in use consume. */
   #hasCounters(found: PoolDevice): boolean {
     const pool = this.#world.pools.find(({ driver, name }) => driver === found.driver && name === found.pool)!;
-    const isUsed = (one: PoolDevice) => one === found || this.#world.isTaken(keyOf(one)) || this.#chosen.some((pick) => pick.found === one && !pick.isAdmin);
+    const { uses } = this.#world;
+    const isUsed = (one: PoolDevice) =>
+      one === found || uses.isTaken(keyOf(one)) || uses.shared(keyOf(one)) !== undefined || this.#chosen.some((pick) => pick.found === one && !pick.isAdmin);
     const users = pool.devices.filter(isUsed);
     return (found.device.consumesCounters ?? []).every(({ counterSet, counters = {} }) => {
       const available = pool.counters.get(counterSet);
@@ -181,10 +222,19 @@ function alternatives({ name, exactly, firstAvailable }: DeepReadonly<DeviceRequ
     count: spec.count ?? 1,
     isAdmin: spec.adminAccess === true,
     tolerations: spec.tolerations ?? [],
+    capacity: spec.capacity,
     rank,
   });
   if (exactly !== undefined) return [one(name, exactly, undefined)];
   return (firstAvailable ?? []).map((sub, index) => one(`${name}/${sub.name}`, sub, index));
+}
+
+function isShared({ device }: PoolDevice): boolean {
+  return device.allowMultipleAllocations === true;
+}
+
+function isAttached({ device }: PoolDevice): boolean {
+  return (device.bindingConditions?.length ?? 0) > 0;
 }
 
 function keyOf({ driver, pool, device }: PoolDevice): string {

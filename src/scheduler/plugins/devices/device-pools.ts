@@ -61,7 +61,7 @@ function devicesOf({ spec }: DeepReadonly<ResourceSlice>, node: NodeInfo, rules:
       pool: pool?.name ?? "",
       device,
       taints: [...(device.taints ?? []), ...taintsByRules(rules, driver, pool?.name ?? "", device.name)],
-      reach: reachOf(perDevice ? device : (spec ?? {})),
+      reach: reachOf(device.bindsToNode === true ? { nodeName: node.name } : perDevice ? device : (spec ?? {})),
     }));
 }
 

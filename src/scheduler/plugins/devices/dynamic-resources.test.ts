@@ -16,6 +16,7 @@ const claim = (name: string, devices: DeviceClaim): ResourceClaim => ({ metadata
 const exactly = (name: string, more: Partial<ExactDeviceRequest> = {}) => ({ name, exactly: { deviceClassName: "gpu", ...more } });
 const cel = (expression: string) => [{ cel: { expression } }];
 const model = (name: string, value: string): Device => ({ name, attributes: { model: { string: value } } });
+const shared = (name: string, value: string): Device => ({ name, allowMultipleAllocations: true, capacity: { bandwidth: { value } } });
 const tainted: Device = { name: "x", taints: [{ key: "k", effect: "NoSchedule" }] };
 
 const cases: {
@@ -123,6 +124,24 @@ const cases: {
     devices: { requests: [exactly("r", { count: 2 })] },
     expect: undefined,
   },
+  {
+    name: "one device for two that share it",
+    slices: [slice([shared("x", "10G")])],
+    devices: { requests: [exactly("r", { count: 2, capacity: { requests: { bandwidth: "5G" } } })] },
+    expect: ["r=x", "r=x"],
+  },
+  {
+    name: "not more than there is of a shared device",
+    slices: [slice([shared("x", "10G")])],
+    devices: { requests: [exactly("r", { count: 2, capacity: { requests: { bandwidth: "6G" } } })] },
+    expect: undefined,
+  },
+  {
+    name: "those that need nobody to attach them first",
+    slices: [slice([{ name: "x", bindingConditions: ["Attached"], bindingFailureConditions: ["Broken"] }, { name: "y" }])],
+    devices: { requests: [exactly("r")] },
+    expect: ["r=y"],
+  },
 ];
 for (const { name, slices, devices, rules = [], taken = [], expect } of cases)
   test(`devices: ${name}`, () => {
@@ -130,7 +149,7 @@ for (const { name, slices, devices, rules = [], taken = [], expect } of cases)
     const answer = allocate([claim("c", devices)], {
       pools,
       classes: (className) => (className === "gpu" ? gpu : undefined),
-      isTaken: (key) => taken.includes(key),
+      uses: { isTaken: (key) => taken.includes(key), shared: () => undefined },
     });
     const shown =
       answer === undefined

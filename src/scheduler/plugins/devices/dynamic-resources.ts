@@ -1,28 +1,39 @@
+import { parseDuration } from "../../../api/batch-v1/duration.ts";
 import { isRefusal, failed, unresolvable } from "../../framework/refusal.ts";
+import { ConfigurationError } from "../../config/configuration-error.ts";
 import { normalizeByHighest } from "../../framework/score-nodes.ts";
 import { matchesAnyTerm } from "../nodes/node-selector.ts";
 import { allocate } from "./allocate.ts";
+import { isHopeless } from "./binding-conditions.ts";
 import { ClaimWorld } from "./claim-world.ts";
 import { poolsFor } from "./device-pools.ts";
+import { usesOf } from "./device-uses.ts";
+import { deallocate } from "./claim-writes.ts";
+import { extendedClaim, servedResources } from "./extended-resources.ts";
 import { resourceClaimsOf } from "./pod-claims.ts";
-import { deallocate, reserveClaims } from "./reserve-claims.ts";
+import { reserveClaims } from "./reserve-claims.ts";
 import type { Clock } from "../../../base/clock.ts";
+import type { Random } from "../../../base/random.ts";
 import type { DeepReadonly } from "../../../apimachinery/json.ts";
 import type { Client } from "../../../client/index.ts";
 import type { ResourceClaim } from "../../../api/resource-v1/types.ts";
 import type { ClusterEvent } from "../../framework/cluster-event.ts";
 import type { Cycle, NodeFilter, Plugin } from "../../framework/plugin.ts";
+import type { RecordEvent } from "../../framework/record-event.ts";
 import type { Refusal } from "../../framework/refusal.ts";
 import type { NodeInfo } from "../../state/node-info.ts";
 import type { PodInfo } from "../../state/pod-info.ts";
 import type { ClusterObjects } from "../../state/snapshot.ts";
 import type { ClaimAllocation, DeviceWorld } from "./allocate.ts";
+import type { ExtendedClaim, ServedResources } from "./extended-resources.ts";
 
-/** Gives pods the devices that their resource claims ask for (Dynamic Resource Allocation, KEP-4381). */
-export function dynamicResources(services: DynamicResourcesServices): Plugin {
+/** Gives pods the devices that their resource claims, or the extended resources that device classes serve, ask for (KEP-4381, KEP-5004). */
+export function dynamicResources(args: DynamicResourcesArgs, services: DynamicResourcesServices): Plugin {
   const { objects, client, clock } = services;
-  const world = new ClaimWorld(objects);
+  const world = new ClaimWorld(objects, clock);
   const classOf = (name: string) => objects.deviceClasses.get("", name);
+  const bindingTimeoutMs = milliseconds(args.bindingTimeout);
+  const isLost = (claim: Claim) => isHopeless(claim, clock.nowMs(), bindingTimeoutMs);
   return {
     name: "DynamicResources",
     events: [
@@ -37,17 +48,18 @@ export function dynamicResources(services: DynamicResourcesServices): Plugin {
       return isRefusal(claims) ? claims : undefined;
     },
     preFilter(cycle) {
-      const claims = resourceClaimsOf(cycle.pod, world);
-      const found = new Map<string, readonly ClaimAllocation[]>();
-      cycle.state.set(stateKey, { claims: isRefusal(claims) ? [] : claims, found } satisfies State);
-      if (isRefusal(claims)) return claims;
-      if (claims.length === 0) return "skip";
-      const missing = missingClass(claims, classOf);
-      return missing ?? claimFilter(claims, { found, world, classOf });
+      const answer = resourceClaimsOf(cycle.pod, world);
+      const claims = isRefusal(answer) ? [] : answer;
+      const state: State = { claims, served: servedFor(cycle.pod, claims, objects), found: new Map() };
+      cycle.state.set(stateKey, state);
+      if (isRefusal(answer)) return answer;
+      if (claims.length === 0 && state.served.size === 0) return "skip";
+      return missingClass(claims, classOf) ?? claimFilter(cycle.pod, state, { world, classOf, isLost });
     },
     postFilter(cycle) {
       if (!cycle.state.has(stateKey)) return { message: "not found", isFinal: true };
-      const idle = stateOf(cycle).claims.find((claim) => isIdle(claim, cycle.pod) && cycle.snapshot.nodes.some((node) => !isAvailable(claim, node)));
+      const isAnywhere = (claim: Claim) => !isLost(claim) && cycle.snapshot.nodes.every((node) => isAvailable(claim, node));
+      const idle = stateOf(cycle).claims.find((claim) => isIdle(claim, cycle.pod) && !isAnywhere(claim));
       if (idle === undefined) return { message: "" };
       return { message: "deallocation of ResourceClaim completed", write: (signal) => deallocate(client, idle, signal) };
     },
@@ -55,26 +67,52 @@ export function dynamicResources(services: DynamicResourcesServices): Plugin {
       const { found, claims } = stateOf(cycle);
       if (!claims.some(({ spec }) => spec?.devices?.requests?.some(({ firstAvailable }) => firstAvailable !== undefined))) return "skip";
       return {
-        score: ({ name }) => (found.get(name) ?? []).reduce((sum, { picks }) => sum + ranksOf(picks), 0),
+        score: ({ name }) => (found.get(name)?.allocations ?? []).reduce((sum, { picks }) => sum + ranksOf(picks), 0),
         normalize: (scores: number[]) => normalizeByHighest(scores),
       };
     },
     reserve(cycle, { name }) {
-      const { claims, found } = stateOf(cycle);
-      return claims.length === 0 ? undefined : reserveClaims(cycle.pod, { claims, allocations: found.get(name) ?? [] }, { client, clock, world, classOf });
+      const { claims, served, found } = stateOf(cycle);
+      if (claims.length === 0 && served.size === 0) return undefined;
+      const onWaiting = () =>
+        services.record(cycle.pod, {
+          type: "Normal",
+          reason: "BindingConditionsPending",
+          action: "Scheduling",
+          note: `waiting for binding conditions for device on node ${name}`,
+        });
+      const { allocations, extended } = found.get(name) ?? { allocations: [], extended: undefined };
+      return reserveClaims(cycle.pod, { claims, extended, allocations }, { ...services, world, classOf, bindingTimeoutMs, onWaiting });
     },
   };
+}
+
+export interface DynamicResourcesArgs {
+  /** How long a pod waits for the binding conditions of its devices, as Go writes durations. */
+  readonly bindingTimeout: string;
 }
 
 export interface DynamicResourcesServices {
   readonly client: Client;
   readonly clock: Clock;
+  readonly random: Random;
   readonly objects: ClusterObjects;
+  readonly record: RecordEvent;
 }
 
+type Claim = DeepReadonly<ResourceClaim>;
+
 interface State {
-  readonly claims: readonly DeepReadonly<ResourceClaim>[];
-  readonly found: Map<string, readonly ClaimAllocation[]>;
+  readonly claims: readonly Claim[];
+  readonly served: ServedResources;
+  /** By node. */
+  readonly found: Map<string, NodeDevices>;
+}
+
+/** What a node gives to the claims without devices, and to the claim that stands for extended resources. */
+interface NodeDevices {
+  readonly allocations: readonly ClaimAllocation[];
+  readonly extended: ExtendedClaim | undefined;
 }
 
 const stateKey = "DynamicResources";
@@ -83,30 +121,51 @@ const noDevices = unresolvable("cannot allocate all claims");
 /** The most alternatives that a request may have: the first counts that much. */
 const mostAlternatives = 8;
 
-function stateOf(cycle: Cycle): State {
-  return (cycle.state.get(stateKey) as State | undefined) ?? { claims: [], found: new Map() };
+function milliseconds(text: string): number {
+  const duration = parseDuration(text);
+  if ("fault" in duration) throw new ConfigurationError(`bindingTimeout: ${duration.fault}`);
+  return duration.seconds * 1000;
 }
 
-function claimFilter(claims: State["claims"], context: { found: State["found"]; world: ClaimWorld; classOf: DeviceWorld["classes"] }): NodeFilter {
-  const { found, world, classOf } = context;
+function stateOf(cycle: Cycle): State {
+  return (cycle.state.get(stateKey) as State | undefined) ?? { claims: [], served: new Map(), found: new Map() };
+}
+
+/** Which resources still want a claim: none once the pod has it. */
+function servedFor(pod: PodInfo, claims: readonly Claim[], objects: ClusterObjects): ServedResources {
+  const made = pod.pod.status?.extendedResourceClaimStatus?.resourceClaimName;
+  return claims.some(({ metadata }) => metadata.name === made) ? new Map() : servedResources(pod, objects.deviceClasses);
+}
+
+interface FilterContext {
+  readonly world: ClaimWorld;
+  readonly classOf: DeviceWorld["classes"];
+  readonly isLost: (claim: Claim) => boolean;
+}
+
+function claimFilter(pod: PodInfo, { claims, served, found }: State, { world, classOf, isLost }: FilterContext): NodeFilter {
   const open = claims.filter(({ status }) => status?.allocation === undefined);
-  const taken = open.length === 0 ? new Set<string>() : world.takenDevices();
-  const slices = open.length === 0 ? [] : world.objects.resourceSlices.list();
-  const rules = open.length === 0 ? [] : world.objects.deviceTaintRules.list();
+  const lost = claims.filter(isLost);
+  const isSettled = open.length === 0 && served.size === 0;
+  const uses = isSettled ? usesOf([]) : world.uses();
+  const slices = isSettled ? [] : world.objects.resourceSlices.list();
+  const rules = isSettled ? [] : world.objects.deviceTaintRules.list();
   return {
     refuse(node) {
-      if (claims.some((claim) => !isAvailable(claim, node))) return elsewhere;
-      if (open.length === 0) return undefined;
-      const answer = allocate(open, { pools: poolsFor(node, slices, rules), classes: classOf, isTaken: (key) => taken.has(key) });
+      if (lost.length > 0 || claims.some((claim) => !isAvailable(claim, node))) return elsewhere;
+      const extended = extendedClaim(pod, served, node);
+      const wanted = extended === undefined ? open : [...open, extended.claim];
+      if (wanted.length === 0) return undefined;
+      const answer = allocate(wanted, { pools: poolsFor(node, slices, rules), classes: classOf, uses });
       if (answer === undefined) return noDevices;
       if ("error" in answer) return failed(answer.error);
-      found.set(node.name, answer);
+      found.set(node.name, { allocations: answer, extended });
       return undefined;
     },
   };
 }
 
-function isAvailable({ status }: DeepReadonly<ResourceClaim>, node: NodeInfo): boolean {
+function isAvailable({ status }: Claim, node: NodeInfo): boolean {
   const selector = status?.allocation?.nodeSelector;
   return selector === undefined || matchesAnyTerm(selector.nodeSelectorTerms ?? [], node);
 }

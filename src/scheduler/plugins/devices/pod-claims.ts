@@ -21,5 +21,7 @@ export function resourceClaimsOf({ pod, namespace, uid }: PodInfo, world: ClaimW
       return unresolvable(`ResourceClaim ${namespace}/${claimName} was not created for pod ${namespace}/${pod.metadata.name} (pod is not owner)`);
     claims.push(claim);
   }
+  const extended = world.claim(namespace, pod.status?.extendedResourceClaimStatus?.resourceClaimName ?? "");
+  if (extended !== undefined && extended.metadata.deletionTimestamp === undefined) claims.push(extended);
   return claims;
 }

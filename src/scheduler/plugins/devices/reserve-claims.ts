@@ -1,48 +1,67 @@
 import { isAbort } from "../../../base/task-group.ts";
-import { deepCopy } from "../../../apimachinery/json.ts";
 import { formatTime } from "../../../apimachinery/time.ts";
 import { failed } from "../../framework/refusal.ts";
-import { edited, resources } from "../../../client/index.ts";
+import { compareResourceVersions, edited, resources } from "../../../client/index.ts";
+import { allocationResult } from "./allocation-result.ts";
+import { untilReady } from "./binding-conditions.ts";
+import { claimFinalizer, discard, reservedFor, withdrawReservation, writeReservation } from "./claim-writes.ts";
 import type { Clock } from "../../../base/clock.ts";
+import type { Random } from "../../../base/random.ts";
 import type { DeepReadonly } from "../../../apimachinery/json.ts";
-import type { NodeSelectorTerm } from "../../../api/core-v1/types.ts";
-import type { AllocationResult, DeviceAllocationConfiguration, DeviceClass, DeviceClassConfiguration, ResourceClaim } from "../../../api/resource-v1/types.ts";
+import type { AllocationResult, DeviceClass, ResourceClaim } from "../../../api/resource-v1/types.ts";
 import type { Client } from "../../../client/index.ts";
 import type { Reservation } from "../../framework/plugin.ts";
+import type { Refusal } from "../../framework/refusal.ts";
 import type { PodInfo } from "../../state/pod-info.ts";
 import type { ClaimAllocation } from "./allocate.ts";
 import type { ClaimWorld } from "./claim-world.ts";
+import type { ExtendedClaim } from "./extended-resources.ts";
 
 /** Promises the chosen devices to the pod's claims, and writes allocation and reservation down before the pod is bound. */
 export function reserveClaims(pod: PodInfo, plan: ClaimPlan, services: ClaimServices): Reservation | undefined {
-  const isReserved = ({ status }: DeepReadonly<ResourceClaim>) => status?.reservedFor?.some(({ uid }) => uid === pod.uid) === true;
-  const { client, clock, world } = services;
-  const timeText = formatTime(clock.nowMs());
-  const promised = plan.claims.flatMap((claim) => {
+  const { client, clock, random, world, classOf } = services;
+  const context = { classOf, random, timeText: formatTime(clock.nowMs()) };
+  const allocationOf = (claim: DeepReadonly<ResourceClaim>) => {
     const found = plan.allocations.find((one) => one.claim === claim);
-    if (found === undefined && isReserved(claim)) return [];
-    return [{ claim, wanted: reservedFor(pod, claim, found && resultOf(found, services.classOf, timeText)) }];
-  });
-  if (promised.length === 0) return undefined;
-  for (const { wanted } of promised) world.promise(wanted);
+    return found && allocationResult(found, context);
+  };
+  const promised: Promised[] = plan.claims
+    .map((claim) => ({ claim, allocation: allocationOf(claim) }))
+    .filter(({ claim, allocation }) => allocation !== undefined || claim.status?.reservedFor?.some(({ uid }) => uid === pod.uid) !== true);
+  const extended = plan.extended && { ...plan.extended, allocation: allocationOf(plan.extended.claim) };
+  const isWaiting = plan.claims.some(({ status }) => status?.allocation?.devices?.results?.some(({ bindingConditions = [] }) => bindingConditions.length > 0));
+  if (promised.length === 0 && extended === undefined && !isWaiting) return undefined;
+  for (const { claim, allocation } of promised) world.promise(reservedFor(pod, claim, allocation));
+  if (extended !== undefined) world.expect(pod.uid, reservedFor(pod, extended.claim, extended.allocation));
+  const written: DeepReadonly<ResourceClaim>[] = [];
+  let made: DeepReadonly<ResourceClaim> | undefined;
   return {
     unreserve() {
-      for (const { wanted } of promised) world.withdraw(wanted);
+      for (const { claim } of promised) world.withdraw(claim);
+      world.abandon(pod.uid);
     },
-    async preBind(signal) {
-      try {
-        for (const { wanted } of promised) await write(client, wanted, signal);
-        return undefined;
-      } catch (error) {
-        if (isAbort(error, signal)) throw error;
-        return failed(`running PreBind plugin "DynamicResources": ${error instanceof Error ? error.message : String(error)}`);
-      }
+    async revert(signal) {
+      for (const claim of written) await withdrawReservation(client, claim, pod, signal);
+      if (made !== undefined) await discard(client, made, signal);
     },
+    preBind: (signal) =>
+      explained(signal, async () => {
+        for (const { claim, allocation } of promised) written.push(await writeReservation(client, { pod, claim, allocation }, signal));
+        if (extended !== undefined) {
+          made = await client.create(resources.resourceClaims, guardedNew(extended.claim), { signal });
+          const claim = await writeReservation(client, { pod, claim: made, allocation: extended.allocation }, signal);
+          world.written(pod.uid, claim);
+          await noteOnPod(client, pod, claim, extended, signal);
+        }
+        return await ready(pod, [...plan.claims, ...written, ...(made === undefined ? [] : [made])], services, signal);
+      }),
   };
 }
 
 export interface ClaimPlan {
   readonly claims: readonly DeepReadonly<ResourceClaim>[];
+  /** The claim to be made for extended resources. */
+  readonly extended: ExtendedClaim | undefined;
   /** For the claims that have no devices yet. */
   readonly allocations: readonly ClaimAllocation[];
 }
@@ -50,69 +69,55 @@ export interface ClaimPlan {
 export interface ClaimServices {
   readonly client: Client;
   readonly clock: Clock;
+  readonly random: Random;
   readonly world: ClaimWorld;
   readonly classOf: (name: string) => DeepReadonly<DeviceClass> | undefined;
+  readonly bindingTimeoutMs: number;
+  /** The pod waits for its devices. */
+  readonly onWaiting: () => void;
 }
 
-/** Takes the devices back from a claim that nobody uses. */
-export async function deallocate(client: Client, claim: DeepReadonly<ResourceClaim>, signal: AbortSignal): Promise<void> {
-  const freed = edited<ResourceClaim>(claim, (draft) => {
-    delete draft.status?.allocation;
-    delete draft.status?.reservedFor;
-  });
-  await client.updateStatus(resources.resourceClaims, freed, { signal });
+interface Promised {
+  readonly claim: DeepReadonly<ResourceClaim>;
+  readonly allocation: AllocationResult | undefined;
 }
 
-const finalizer = "resource.kubernetes.io/delete-protection";
-
-/** An allocated claim must not vanish before its devices are free: the finalizer comes first. */
-async function write(client: Client, wanted: DeepReadonly<ResourceClaim>, signal: AbortSignal): Promise<void> {
-  let { resourceVersion } = wanted.metadata;
-  if (wanted.metadata.finalizers?.includes(finalizer) !== true) {
-    const guarded = edited<ResourceClaim>(wanted, (draft) => {
-      draft.metadata.finalizers = [...(draft.metadata.finalizers ?? []), finalizer];
-    });
-    ({ resourceVersion } = (await client.update(resources.resourceClaims, guarded, { signal })).metadata);
+async function explained(signal: AbortSignal, write: () => Promise<string | undefined>): Promise<Refusal | undefined> {
+  try {
+    const problem = await write();
+    return problem === undefined ? undefined : refusalOf(problem);
+  } catch (error) {
+    if (isAbort(error, signal)) throw error;
+    return refusalOf(error instanceof Error ? error.message : String(error));
   }
-  const current = edited<ResourceClaim>(wanted, (draft) => {
-    if (resourceVersion !== undefined) draft.metadata.resourceVersion = resourceVersion;
-    draft.metadata.finalizers = [...new Set([...(draft.metadata.finalizers ?? []), finalizer])];
-  });
-  await client.updateStatus(resources.resourceClaims, current, { signal });
 }
 
-function reservedFor(pod: PodInfo, claim: DeepReadonly<ResourceClaim>, allocation: AllocationResult | undefined): DeepReadonly<ResourceClaim> {
+function refusalOf(problem: string): Refusal {
+  return failed(`running PreBind plugin "DynamicResources": ${problem}`);
+}
+
+/** Waits for devices that have to be made ready first. */
+function ready(pod: PodInfo, claims: readonly DeepReadonly<ResourceClaim>[], services: ClaimServices, signal: AbortSignal): Promise<string | undefined> {
+  const { world, clock, bindingTimeoutMs, onWaiting } = services;
+  // By name: the last state that is known, of which what was written just now is the newest at first.
+  const known = new Map(claims.map((claim) => [claim.metadata.name ?? "", claim]));
+  const look = () => Array.from(known, ([name, claim]) => newer(claim, world.claim(pod.namespace, name)));
+  return untilReady(look, { clock, timeoutMs: bindingTimeoutMs, onWaiting }, signal);
+}
+
+function newer(written: DeepReadonly<ResourceClaim>, cached: DeepReadonly<ResourceClaim> | undefined): DeepReadonly<ResourceClaim> {
+  return cached !== undefined && compareResourceVersions(cached.metadata.resourceVersion, written.metadata.resourceVersion) > 0 ? cached : written;
+}
+
+function guardedNew(claim: DeepReadonly<ResourceClaim>): DeepReadonly<ResourceClaim> {
   return edited<ResourceClaim>(claim, (draft) => {
-    const status = (draft.status ??= {});
-    if (allocation !== undefined) status.allocation = allocation;
-    status.reservedFor = [...(status.reservedFor ?? []).filter(({ uid }) => uid !== pod.uid), { resource: "pods", name: pod.name, uid: pod.uid }];
+    delete draft.metadata.name;
+    draft.metadata.finalizers = [claimFinalizer];
   });
 }
 
-function resultOf({ claim, picks }: ClaimAllocation, classOf: ClaimServices["classOf"], allocationTimestamp: string): AllocationResult {
-  const results = picks.map(({ request, found, isAdmin, tolerations }) => ({
-    request,
-    driver: found.driver,
-    pool: found.pool,
-    device: found.device.name,
-    ...(isAdmin && { adminAccess: true }),
-    ...(tolerations.length > 0 && { tolerations: tolerations.map((one) => ({ ...one })) }),
-  }));
-  const classes = new Set(picks.map(({ className }) => className));
-  const fromClass = [...classes].flatMap((name) => (classOf(name)?.spec?.config ?? []).map((one) => configOf("FromClass", one)));
-  const chosen = new Set(picks.flatMap(({ request }) => [request, request.split("/")[0]!]));
-  const fromClaim = (claim.spec?.devices?.config ?? [])
-    .filter(({ requests = [] }) => requests.length === 0 || requests.some((name) => chosen.has(name)))
-    .map((one) => configOf("FromClaim", one));
-  const config = [...fromClass, ...fromClaim];
-  const terms = new Map(picks.flatMap(({ found }) => found.reach?.nodeSelectorTerms ?? []).map((term) => [JSON.stringify(term), term]));
-  return {
-    devices: { results, ...(config.length > 0 && { config }) },
-    ...(terms.size > 0 && { nodeSelector: { nodeSelectorTerms: [...terms.values()].map((term) => deepCopy(term) as NodeSelectorTerm) } }),
-    allocationTimestamp,
-  };
-}
-
-function configOf(source: string, { opaque }: DeepReadonly<DeviceClassConfiguration>): DeviceAllocationConfiguration {
-  return { source, ...(opaque !== undefined && { opaque: deepCopy(opaque) as NonNullable<DeviceAllocationConfiguration["opaque"]> }) };
+async function noteOnPod(client: Client, pod: PodInfo, claim: DeepReadonly<ResourceClaim>, { mappings }: ExtendedClaim, signal: AbortSignal): Promise<void> {
+  const extendedResourceClaimStatus = { resourceClaimName: claim.metadata.name ?? "", requestMappings: mappings.map((one) => ({ ...one })) };
+  const body = { metadata: { uid: pod.uid }, status: { extendedResourceClaimStatus } };
+  await client.patch(resources.pods, pod.namespace, pod.name, { type: "strategic", body, subresource: "status", signal });
 }

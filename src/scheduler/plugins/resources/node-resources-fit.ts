@@ -2,18 +2,23 @@ import { unresolvable, unschedulable } from "../../framework/refusal.ts";
 import { podInfoOf } from "../../state/pod-info.ts";
 import { NodeInfo } from "../../state/node-info.ts";
 import { resourceAmount } from "../../state/resources.ts";
+import { isLeftToDevices, servedResources } from "../devices/extended-resources.ts";
 import { resourceScorer } from "./resource-scoring.ts";
 import type { DeepReadonly } from "../../../apimachinery/json.ts";
 import type { Node, Pod } from "../../../api/core-v1/types.ts";
 import type { Plugin } from "../../framework/plugin.ts";
 import type { Refusal } from "../../framework/refusal.ts";
 import type { PodInfo } from "../../state/pod-info.ts";
+import type { ClusterObjects } from "../../state/snapshot.ts";
 import type { ScoringStrategy } from "./resource-scoring.ts";
 
 /** A node takes no more pods, and no more requests, than it has room for. */
-export function nodeResourcesFit(args: NodeResourcesFitArgs): Plugin {
+export function nodeResourcesFit(args: NodeResourcesFitArgs, { deviceClasses }: Pick<ClusterObjects, "deviceClasses">): Plugin {
   const isIgnored = ignoring(args);
-  const refuse = (pod: PodInfo, node: NodeInfo) => refusalOf(pod, node, isIgnored);
+  const refuserFor = (pod: PodInfo) => {
+    const served = servedResources(pod, deviceClasses);
+    return (node: NodeInfo) => refusalOf(pod, node, (name) => isIgnored(name) || (served.has(name) && isLeftToDevices(name, node)));
+  };
   const score = resourceScorer(args.scoringStrategy);
   return {
     name: "NodeResourcesFit",
@@ -21,17 +26,19 @@ export function nodeResourcesFit(args: NodeResourcesFitArgs): Plugin {
       { resource: "AssignedPod", actions: ["Delete"] },
       { resource: "AssignedPod", actions: ["UpdatePodScaleDown"], helps: (pod, { old, current }) => isLess(pod, old, current) },
       { resource: "TargetPod", actions: ["UpdatePodScaleDown"] },
+      { resource: "DeviceClass", actions: ["Add", "Update"], helps: (pod) => servedResources(pod, deviceClasses).size > 0 },
       {
         resource: "Node",
         actions: ["Add", "UpdateNodeAllocatable"],
         helps(pod, { old, current }) {
           const node = NodeInfo.of(current as DeepReadonly<Node>);
-          if (refuse(pod, node) !== undefined) return false;
+          if (refuserFor(pod)(node) !== undefined) return false;
           return old === undefined || hasMore(pod, NodeInfo.of(old as DeepReadonly<Node>), node);
         },
       },
     ],
-    preFilter: ({ pod }) => ({ isLocal: true, refuse: (node) => refuse(pod, node) }),
+    // Whether a device class serves an extended resource is not to be seen in pod and node.
+    preFilter: ({ pod }) => ({ ...(pod.requests.scalars === undefined && { isLocal: true }), refuse: refuserFor(pod) }),
     preScore: ({ pod }) => ({ isLocal: true, score: (node) => score(pod, node) }),
   };
 }
