@@ -2,6 +2,8 @@
 export { busyboxImage } from "./images/builtin-images.ts";
 export { createImageLoader, ImageLoadError, readBusybox } from "./images/image-loader.ts";
 export type { ImageLoader } from "./images/image-loader.ts";
+export { ConfigurationError, readSettings } from "./configuration/read-settings.ts";
+export type { KubeletSettings } from "./configuration/settings.ts";
 export { createKubelet } from "./kubelet.ts";
 export type { Kubelet, KubeletOptions } from "./kubelet.ts";
 export { parseResolvConf } from "./network/dns-config.ts";

@@ -12,21 +12,28 @@ import type { Random } from "../base/random.ts";
 import { isAbort, TaskGroup } from "../base/task-group.ts";
 import { Client, EventRecorder, InformerSet, resources } from "../client/index.ts";
 import type { Change } from "../client/index.ts";
+import { defaultSettings } from "./configuration/settings.ts";
+import type { KubeletSettings } from "./configuration/settings.ts";
+import { refusedUnderPressure } from "./eviction/admission.ts";
+import { Housekeeping } from "./housekeeping.ts";
 import { ImagePuller } from "./images/image-puller.ts";
 import type { NodeDns } from "./network/dns-config.ts";
 import { admitPod } from "./node/admission.ts";
 import type { Machine } from "./node/machine.ts";
-import { nodeAllocatable } from "./node/node-object.ts";
+import { nodeAllocatable, podsMemoryBytes } from "./node/allocatable.ts";
 import type { NodeFacts } from "./node/node-object.ts";
 import { NodeReporter } from "./node/node-reporter.ts";
 import type { NodeContext } from "./pod-sync/node-context.ts";
-import { isRunning } from "./pod-sync/pod-runtime.ts";
 import { PodWorker } from "./pod-sync/pod-worker.ts";
 import { runtimeAnnotations, runtimeLabels } from "./pod-sync/runtime-names.ts";
 import type { NetworkCalls } from "./probes/network-calls.ts";
 import type { ContainerRuntime } from "./runtime/cri.ts";
 import type { PodSandbox } from "./runtime/cri-messages.ts";
 import type { ServedPod } from "./server/kubelet-server.ts";
+import { DiskMeter } from "./stats/disk-meter.ts";
+import { machineUsage } from "./stats/machine-usage.ts";
+import { simulatedUsage } from "./stats/simulated-usage.ts";
+import type { UsageSource } from "./stats/usage.ts";
 import { ObjectSource } from "./volumes/object-source.ts";
 import type { PodStorage } from "./volumes/pod-volumes.ts";
 import { ServiceAccountTokens } from "./volumes/service-account-tokens.ts";
@@ -41,7 +48,10 @@ export interface KubeletOptions {
   /** Of the server that answers for this node. */
   readonly serverPort: number;
   readonly labels?: Readonly<Record<string, string>>;
-  readonly maxPods?: number;
+  /** Default: Kubernetes' defaults. */
+  readonly settings?: KubeletSettings;
+  /** Where pods' files lie; not for simulated nodes. */
+  readonly rootDirectory?: string;
   readonly machine: Machine;
   readonly runtime: ContainerRuntime;
   readonly storage: PodStorage;
@@ -74,10 +84,12 @@ export function createKubelet(options: KubeletOptions): Kubelet {
 class NodeAgent implements Kubelet {
   readonly #options: KubeletOptions;
   readonly #workers = new Map<string, PodWorker>();
+  readonly #settings: KubeletSettings;
   #pods: (() => readonly DeepReadonly<Pod>[]) | undefined;
 
   constructor(options: KubeletOptions) {
     this.#options = options;
+    this.#settings = options.settings ?? defaultSettings;
   }
 
   get nodeName(): string {
@@ -104,21 +116,40 @@ class NodeAgent implements Kubelet {
     const client = new Client({ transport, clock, userAgent, signal });
     const events = new EventRecorder({ client, clock, random, log, component: "kubelet", host: nodeName });
     const facts = await this.#facts(signal);
-    const reporter = new NodeReporter({ client, clock, random, log, runtime: this.runtime, facts, statusIntervalMs: this.runtime.hasNetwork ? 10_000 : 300_000 });
+    const reporter: NodeReporter = new NodeReporter({
+      client,
+      clock,
+      random,
+      log,
+      events,
+      runtime: this.runtime,
+      facts,
+      statusIntervalMs: this.runtime.hasNetwork ? 10_000 : 300_000,
+      pressure: () => housekeeping.pressure,
+    });
+    const housekeeping = new Housekeeping({
+      nodeName,
+      clock,
+      log,
+      events,
+      runtime: this.runtime,
+      settings: this.#settings,
+      usage: this.#usage(),
+      workers: () => this.#workers.values(),
+      onConditions: () => reporter.reportSoon(),
+    });
     const own = this.#options.informers === undefined ? new InformerSet({ client, clock, random, log }) : undefined;
     const informers = this.#options.informers ?? own!;
     const group = new TaskGroup({ parent: signal, onFailure: (name, error) => log.error("A part of the kubelet failed", { node: nodeName, name, error }) });
     try {
       await reporter.register(signal);
-      const node = this.#context({ client, events, informers, facts, reporter });
+      const node = this.#context({ client, events, informers, facts, reporter, housekeeping });
       group.start("events", (inner) => events.run(inner));
       group.start("node status", (inner) => reporter.run(inner));
       group.start("pods", (inner) => this.#followPods(node, informers, group, inner));
       group.start("runtime events", (inner) => this.#followRuntime(inner));
-      if (this.runtime.hasNetwork) {
-        group.start("relist", (inner) => this.#repeat(() => this.#relist(inner), inner));
-        group.start("log rotation", (inner) => this.#repeat(() => this.#rotateLogs(inner), inner));
-      }
+      if (this.runtime.hasNetwork) group.start("relist", (inner) => this.#repeat(() => this.#relist(inner), inner));
+      housekeeping.start(group);
       await group.join();
     } catch (error) {
       if (!isAbort(error, signal)) throw error;
@@ -129,12 +160,20 @@ class NodeAgent implements Kubelet {
   }
 
   async #facts(signal: AbortSignal): Promise<NodeFacts> {
-    const { nodeName, nodeAddress, serverPort, kubeletVersion, machine, labels = {}, maxPods = 110 } = this.#options;
-    return { name: nodeName, address: nodeAddress, port: serverPort, kubeletVersion, machine, labels, maxPods, version: await this.runtime.version(signal) };
+    const { nodeName, nodeAddress, serverPort, kubeletVersion, machine, labels = {} } = this.#options;
+    return { name: nodeName, address: nodeAddress, port: serverPort, kubeletVersion, machine, labels, settings: this.#settings, version: await this.runtime.version(signal) };
   }
 
-  #context(parts: { client: Client; events: EventRecorder; informers: InformerSet; facts: NodeFacts; reporter: NodeReporter }): NodeContext {
-    const { client, events, informers, facts, reporter } = parts;
+  #usage(): UsageSource {
+    const { runtime, storage, logRoot, machine, clock, rootDirectory } = this.#options;
+    const pods = () => [...this.#workers.values()].filter((worker) => worker.isHolding).map(({ pod }) => pod);
+    if (rootDirectory === undefined) return simulatedUsage(machine, pods);
+    const meter = new DiskMeter({ clock, keptMs: this.#settings.volumeStatsAggMs });
+    return machineUsage({ runtime, storage, meter, root: rootDirectory, logRoot, podsMemoryBytes: podsMemoryBytes(machine, this.#settings), pods });
+  }
+
+  #context(parts: { client: Client; events: EventRecorder; informers: InformerSet; facts: NodeFacts; reporter: NodeReporter; housekeeping: Housekeeping }): NodeContext {
+    const { client, events, informers, facts, reporter, housekeeping } = parts;
     const { clock, nodeName, nodeAddress, machine, runtime } = this.#options;
     // Nobody reads the variables of a container without a program.
     const services = runtime.hasNetwork ? informers.get(resources.services) : undefined;
@@ -148,12 +187,12 @@ class NodeAgent implements Kubelet {
       images: new ImagePuller({ images: runtime, clock }),
       nodeName,
       nodeAddress,
-      allocatable: nodeAllocatable(facts),
+      allocatable: nodeAllocatable(machine, this.#settings),
       memoryCapacityBytes: machine.memoryBytes,
       services: () => services?.list() ?? [],
       admit: (pod) => {
         const others = [...this.#workers.values()].filter((worker) => worker.isHolding && worker.uid !== pod.metadata.uid).map((worker) => worker.pod);
-        return reporter.node === undefined ? undefined : admitPod(pod, reporter.node, others);
+        return refusedUnderPressure(pod, housekeeping.pressure) ?? (reporter.node === undefined ? undefined : admitPod(pod, reporter.node, others));
       },
     };
   }
@@ -249,14 +288,6 @@ class NodeAgent implements Kubelet {
       await work().catch((error: unknown) => {
         if (!signal.aborted) log.warn("Could not look after what runs", { error });
       });
-    }
-  }
-
-  async #rotateLogs(signal: AbortSignal): Promise<void> {
-    for (const { runtime } of this.#workers.values()) {
-      for (const container of runtime.containers.filter(isRunning)) {
-        if (await this.#options.storage.rotateLog(container.status.log_path)) await this.runtime.reopenContainerLog(container.id, signal);
-      }
     }
   }
 

@@ -17,6 +17,7 @@ import { dnsClusterAddress } from "./dns.ts";
 import { firstHostAddress } from "../host-address.ts";
 import { instanceId } from "../instance-id.ts";
 import { borrowPrograms } from "../shared-programs.ts";
+import { readKubeletSettings } from "./kubelet-settings.ts";
 import { startNodeRuntime } from "./node-runtime.ts";
 import type { NodeRuntime } from "./node-runtime.ts";
 import type { ComponentContext } from "./start-components.ts";
@@ -109,6 +110,7 @@ async function nodeOptions({ environment, options }: ComponentContext, runtime: 
   const root = join(options.dataDir, "kubelet");
   await mkdir(join(root, "logs"), { recursive: true, mode: 0o711 });
   const isSimulated = runtime.kind === "simulated";
+  const settings = await readKubeletSettings(options, log);
   const machine: Machine = isSimulated ? simulatedMachine : await readMachine(root);
   return {
     userAgent: userAgent({ component: "kubelet", version, platform: `linux/${machine.architecture}`, commit: "coracle" }),
@@ -116,6 +118,8 @@ async function nodeOptions({ environment, options }: ComponentContext, runtime: 
     nodeAddress: place.address,
     serverPort: place.port,
     machine,
+    settings,
+    ...(!isSimulated && { rootDirectory: root }),
     storage: isSimulated ? new NoStorage() : await diskStorage(root, runtime.kind, { clock, programs }),
     network: nodeNetworkCalls,
     dns: {

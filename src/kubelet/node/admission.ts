@@ -1,47 +1,18 @@
 /** Whether the node takes a pod that was bound to it, with Kubernetes' reasons and texts. Pure. */
-import { addQuantities, quantityMilli, quantityValue } from "../../apimachinery/quantity.ts";
+import { quantityMilli, quantityValue } from "../../apimachinery/quantity.ts";
 import type { QuantityLike } from "../../apimachinery/quantity.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
-import type { Node, Pod, Taint, Toleration } from "../../api/core-v1/types.ts";
+import type { Node, Pod } from "../../api/core-v1/types.ts";
 import type { Rejection } from "../pod-sync/node-context.ts";
 import { isSidecar } from "../pod-sync/runtime-names.ts";
 import { ofKind } from "../pod-sync/plan.ts";
+import { podRequests } from "../resources/pod-requests.ts";
 import { matchesNode } from "./node-affinity.ts";
+import { tolerates } from "./tolerations.ts";
 
 /** `others`: pods that the node has taken and not given back. Undefined: taken. */
 export function admitPod(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>, others: readonly DeepReadonly<Pod>[]): Rejection | undefined {
   return forbiddenSysctl(pod) ?? insufficientResource(pod, node, others) ?? unsuitableNode(pod, node) ?? takenPort(pod, others) ?? untoleratedTaint(pod, node);
-}
-
-/** Requests of a pod: the sum of what runs together, or the largest of what runs before (KEP 753). */
-export function podRequests(pod: DeepReadonly<Pod>): Record<string, QuantityLike> {
-  const total: Record<string, QuantityLike> = {};
-  const add = (into: Record<string, QuantityLike>, from: Readonly<Record<string, QuantityLike>>) => {
-    for (const [name, amount] of Object.entries(from)) into[name] = into[name] === undefined ? amount : addQuantities(into[name], amount);
-  };
-  const raise = (into: Record<string, QuantityLike>, from: Readonly<Record<string, QuantityLike>>) => {
-    for (const [name, amount] of Object.entries(from)) if (into[name] === undefined || quantityMilli(amount) > quantityMilli(into[name])) into[name] = amount;
-  };
-  for (const { container } of ofKind(pod, "containers")) add(total, container.resources?.requests ?? {});
-  const sidecars: Record<string, QuantityLike> = {};
-  const before: Record<string, QuantityLike> = {};
-  for (const spec of ofKind(pod, "initContainers")) {
-    const requests = spec.container.resources?.requests ?? {};
-    if (isSidecar(spec)) {
-      add(sidecars, requests);
-      raise(before, sidecars);
-    } else {
-      const together = { ...sidecars };
-      add(together, requests);
-      raise(before, together);
-    }
-  }
-  add(total, sidecars);
-  raise(total, before);
-  // What is asked for the pod as a whole counts instead.
-  Object.assign(total, pod.spec?.resources?.requests ?? {});
-  add(total, pod.spec?.overhead ?? {});
-  return total;
 }
 
 function insufficientResource(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>, others: readonly DeepReadonly<Pod>[]): Rejection | undefined {
@@ -89,13 +60,6 @@ function untoleratedTaint(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>): Rej
   const tolerations = pod.spec?.tolerations ?? [];
   const isLeft = (node.spec?.taints ?? []).some((taint) => taint.effect === "NoExecute" && !tolerations.some((toleration) => tolerates(toleration, taint)));
   return isLeft ? { reason: "TaintToleration", message: "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate" } : undefined;
-}
-
-function tolerates(toleration: DeepReadonly<Toleration>, taint: DeepReadonly<Taint>): boolean {
-  const { key = "", operator = "Equal", value = "", effect = "" } = toleration;
-  if (effect !== "" && effect !== taint.effect) return false;
-  if (key === "") return operator === "Exists";
-  return key === taint.key && (operator === "Exists" || value === (taint.value ?? ""));
 }
 
 /** Sysctls that cannot harm others (documentation page "Using sysctls in a Kubernetes Cluster"). */

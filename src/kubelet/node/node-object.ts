@@ -3,6 +3,9 @@ import { formatTime } from "../../apimachinery/time.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { ContainerImage, Node, NodeCondition, NodeStatus } from "../../api/core-v1/types.ts";
 import type { Image, RuntimeStatus, VersionResponse } from "../runtime/cri-messages.ts";
+import type { KubeletSettings } from "../configuration/settings.ts";
+import type { PressureCondition } from "../eviction/thresholds.ts";
+import { nodeAllocatable, nodeCapacity } from "./allocatable.ts";
 import type { Machine } from "./machine.ts";
 
 export interface NodeFacts {
@@ -14,7 +17,7 @@ export interface NodeFacts {
   readonly machine: Machine;
   readonly version: VersionResponse;
   readonly labels: Readonly<Record<string, string>>;
-  readonly maxPods: number;
+  readonly settings: KubeletSettings;
 }
 
 /** What changes while the node lives. */
@@ -22,9 +25,10 @@ export interface NodeState {
   readonly images: readonly Image[];
   /** Undefined: the runtime did not answer. */
   readonly runtime: RuntimeStatus | undefined;
+  readonly pressure: readonly PressureCondition[];
 }
 
-export function nodeLabels({ name, machine, labels }: NodeFacts): Record<string, string> {
+export function nodeLabels({ name, machine, labels, settings }: NodeFacts): Record<string, string> {
   return {
     "beta.kubernetes.io/arch": machine.architecture,
     "beta.kubernetes.io/os": "linux",
@@ -32,14 +36,15 @@ export function nodeLabels({ name, machine, labels }: NodeFacts): Record<string,
     "kubernetes.io/hostname": name,
     "kubernetes.io/os": "linux",
     ...labels,
+    ...settings.nodeLabels,
   };
 }
 
 export function nodeStatus(facts: NodeFacts, state: NodeState, old: DeepReadonly<NodeStatus>, nowMs: number): NodeStatus {
   const { machine, version } = facts;
   return {
-    capacity: nodeCapacity(facts),
-    allocatable: nodeAllocatable(facts),
+    capacity: nodeCapacity(machine, facts.settings),
+    allocatable: nodeAllocatable(machine, facts.settings),
     conditions: conditions(state, old, nowMs),
     addresses: [
       { type: "InternalIP", address: facts.address },
@@ -58,7 +63,7 @@ export function nodeStatus(facts: NodeFacts, state: NodeState, old: DeepReadonly
       operatingSystem: "linux",
       architecture: machine.architecture,
     },
-    images: shownImages(state.images),
+    images: shownImages(state.images, facts.settings.nodeStatusMaxImages),
     ...runtimeFeatures(state.runtime),
   };
 }
@@ -67,37 +72,16 @@ export function nodeStatus(facts: NodeFacts, state: NodeState, old: DeepReadonly
 export function newNode(facts: NodeFacts, state: NodeState, nowMs: number): Node {
   return {
     metadata: { name: facts.name, labels: nodeLabels(facts), annotations: { "volumes.kubernetes.io/controller-managed-attach-detach": "true" } },
-    spec: {},
+    spec: { ...(facts.settings.registerWithTaints.length > 0 && { taints: facts.settings.registerWithTaints.map((taint) => ({ ...taint })) }) },
     status: nodeStatus(facts, state, {}, nowMs),
   };
 }
 
-export function nodeCapacity({ machine, maxPods }: NodeFacts): Record<string, string> {
-  return {
-    cpu: String(machine.cpus),
-    "ephemeral-storage": `${Math.floor(machine.storageBytes / 1024)}Ki`,
-    "hugepages-1Gi": "0",
-    "hugepages-2Mi": "0",
-    memory: `${Math.floor(machine.memoryBytes / 1024)}Ki`,
-    pods: String(maxPods),
-  };
-}
-
-/** What is left for pods when eviction must not begin: 100 Mi of memory, a tenth of the disk. */
-export function nodeAllocatable(facts: NodeFacts): Record<string, string> {
-  const { machine } = facts;
-  return {
-    ...nodeCapacity(facts),
-    "ephemeral-storage": String(Math.floor(Math.floor(machine.storageBytes / 1024) * 1024 * 0.9)),
-    memory: `${Math.floor(machine.memoryBytes / 1024) - 100 * 1024}Ki`,
-  };
-}
-
-/** The 50 largest, with at most five names each. */
-function shownImages(images: readonly Image[]): ContainerImage[] {
+/** The largest, with at most five names each; `max` of -1: all. */
+function shownImages(images: readonly Image[], max: number): ContainerImage[] {
   return images
     .toSorted((a, b) => b.size - a.size)
-    .slice(0, 50)
+    .slice(0, max === -1 ? images.length : max)
     .map(({ repo_tags, repo_digests, size }) => ({ names: [...repo_digests, ...repo_tags].slice(0, 5), sizeBytes: size }));
 }
 
@@ -113,13 +97,17 @@ function runtimeFeatures(runtime: RuntimeStatus | undefined): Pick<NodeStatus, "
   };
 }
 
+const pressureVerdicts = [
+  ["MemoryPressure", { reason: "KubeletHasSufficientMemory", message: "kubelet has sufficient memory available" }, { reason: "KubeletHasInsufficientMemory", message: "kubelet has insufficient memory available" }],
+  ["DiskPressure", { reason: "KubeletHasNoDiskPressure", message: "kubelet has no disk pressure" }, { reason: "KubeletHasDiskPressure", message: "kubelet has disk pressure" }],
+  ["PIDPressure", { reason: "KubeletHasSufficientPID", message: "kubelet has sufficient PID available" }, { reason: "KubeletHasInsufficientPID", message: "kubelet has insufficient PID available" }],
+] as const;
+
 type Verdict = Pick<NodeCondition, "type" | "status" | "reason" | "message">;
 
 function conditions(state: NodeState, old: DeepReadonly<NodeStatus>, nowMs: number): NodeCondition[] {
   const verdicts: readonly Verdict[] = [
-    { type: "MemoryPressure", status: "False", reason: "KubeletHasSufficientMemory", message: "kubelet has sufficient memory available" },
-    { type: "DiskPressure", status: "False", reason: "KubeletHasNoDiskPressure", message: "kubelet has no disk pressure" },
-    { type: "PIDPressure", status: "False", reason: "KubeletHasSufficientPID", message: "kubelet has sufficient PID available" },
+    ...pressureVerdicts.map(([type, calm, tense]) => (state.pressure.includes(type) ? { type, status: "True" as const, ...tense } : { type, status: "False" as const, ...calm })),
     readyVerdict(state.runtime),
   ];
   const now = formatTime(nowMs);

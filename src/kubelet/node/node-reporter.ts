@@ -7,14 +7,16 @@ import type { DeepReadonly, JsonObject } from "../../apimachinery/json.ts";
 import { isAlreadyExists, isNotFound } from "../../apimachinery/status.ts";
 import { formatMicroTime } from "../../apimachinery/time.ts";
 import type { Lease } from "../../api/coordination-v1/types.ts";
-import type { Node, NodeCondition, NodeStatus } from "../../api/core-v1/types.ts";
+import type { Node, NodeCondition, NodeStatus, ObjectReference } from "../../api/core-v1/types.ts";
 import { sleep } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import { resources } from "../../client/index.ts";
-import type { Client } from "../../client/index.ts";
+import type { Client, EventSink } from "../../client/index.ts";
+import type { PressureCondition } from "../eviction/thresholds.ts";
 import type { ContainerRuntime } from "../runtime/cri.ts";
+import { conditionEvents } from "./node-events.ts";
 import { newNode, nodeLabels, nodeStatus } from "./node-object.ts";
 import type { NodeFacts, NodeState } from "./node-object.ts";
 
@@ -23,6 +25,7 @@ export class NodeReporter {
   #node: DeepReadonly<Node> | undefined;
   #reportedMs = 0;
   #lease: Lease | undefined;
+  #hurry = new AbortController();
 
   constructor(options: NodeReporterOptions) {
     this.#options = options;
@@ -49,21 +52,28 @@ export class NodeReporter {
     }
   }
 
-  /** Beats and reports until `signal` aborts. */
-  async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#repeat(leaseIntervalMs, () => this.#beat(signal), signal), this.#repeat(this.#options.statusIntervalMs, () => this.#report(signal), signal)]);
+  /** The node has changed: tells so now. */
+  reportSoon(): void {
+    this.#hurry.abort();
   }
 
-  async #repeat(intervalMs: number, work: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  /** Beats and reports until `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#repeat(leaseIntervalMs, () => this.#beat(signal), signal), this.#repeat(this.#options.statusIntervalMs, () => this.#report(signal), signal, true)]);
+  }
+
+  async #repeat(intervalMs: number, work: () => Promise<void>, signal: AbortSignal, isHurried = false): Promise<void> {
     const { clock, log, random, facts } = this.#options;
     while (!signal.aborted) {
+      if (isHurried) this.#hurry = new AbortController();
+      const wake = isHurried ? AbortSignal.any([signal, this.#hurry.signal]) : signal;
       try {
         await work();
       } catch (error) {
         if (!signal.aborted) log.warn("Could not tell the server of the node", { node: facts.name, error });
       }
       // A little jitter, so that many nodes do not beat at once.
-      await sleep(clock, intervalMs * (1 + 0.04 * random.fraction()), signal).catch(() => undefined);
+      await sleep(clock, intervalMs * (1 + 0.04 * random.fraction()), wake).catch(() => undefined);
     }
   }
 
@@ -84,16 +94,17 @@ export class NodeReporter {
   async #state(signal: AbortSignal): Promise<NodeState> {
     const { runtime } = this.#options;
     const [images, status] = await Promise.all([runtime.listImages(undefined, signal).catch(() => []), runtime.status(signal).catch(() => undefined)]);
-    return { images, runtime: status };
+    return { images, runtime: status, pressure: this.#options.pressure() };
   }
 
   async #report(signal: AbortSignal): Promise<void> {
-    const { client, clock, facts } = this.#options;
+    const { client, clock, events, facts } = this.#options;
     if (this.#node === undefined) return;
     const nowMs = clock.nowMs();
     const isDue = nowMs - this.#reportedMs >= reportIntervalMs;
     const wanted = nodeStatus(facts, await this.#state(signal), this.#node.status ?? {}, nowMs);
     if (!isDue && isSameStatus(this.#node.status ?? {}, wanted)) return;
+    const before = this.#node.status?.conditions ?? [];
     try {
       const current = await client.get(resources.nodes, "", facts.name, { resourceVersion: "0", signal });
       this.#node = await this.#writeStatus(current, { ...wanted, conditions: mergedConditions(current, wanted) }, signal);
@@ -103,6 +114,7 @@ export class NodeReporter {
       await this.register(signal);
     }
     this.#reportedMs = nowMs;
+    for (const event of conditionEvents(facts.name, before, wanted.conditions ?? [])) events.record(nodeReference(facts.name), event);
   }
 
   /** Lists of a node's status are replaced or merged by type; what we do not own stays. */
@@ -154,6 +166,13 @@ export interface NodeReporterOptions {
   readonly facts: NodeFacts;
   /** How often the machine is looked at. */
   readonly statusIntervalMs: number;
+  readonly events: EventSink;
+  pressure(): readonly PressureCondition[];
+}
+
+/** How events name the node: as kubelets do, by the name alone. */
+export function nodeReference(nodeName: string): ObjectReference {
+  return { kind: "Node", name: nodeName, uid: nodeName };
 }
 
 const leaseIntervalMs = 10_000;

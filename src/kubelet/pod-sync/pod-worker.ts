@@ -61,6 +61,9 @@ export class PodWorker {
   /** A sandbox half made is not told of. */
   #isMakingSandbox = false;
   #stoppingGraceSeconds: number | undefined;
+  /** Set when the kubelet ends the pod in less time than the pod asks for. */
+  #graceLimitSeconds = Number.POSITIVE_INFINITY;
+  readonly #stopped = Promise.withResolvers<void>();
   #runtime: PodRuntime = emptyPodRuntime;
   #work: { abort: AbortController; done: Promise<void> } | undefined;
   readonly #listeners = new Set<() => void>();
@@ -109,6 +112,10 @@ export class PodWorker {
     return this.#stage === "finished";
   }
 
+  get isActive(): boolean {
+    return this.#stage === "active" && !this.#mustStop();
+  }
+
   /** Whether it counts against the node's resources. */
   get isHolding(): boolean {
     return this.#stage === "active" || this.#stage === "stopping";
@@ -127,6 +134,14 @@ export class PodWorker {
     this.#isRemoved = true;
     this.#isObjectGone = true;
     this.wake();
+  }
+
+  /** Ends the pod for a reason of the node's; resolves when nothing of it runs. */
+  end(verdict: Verdict, graceSeconds: number): Promise<void> {
+    this.#verdict ??= verdict;
+    this.#graceLimitSeconds = Math.min(this.#graceLimitSeconds, graceSeconds);
+    this.wake();
+    return this.#stopped.promise;
   }
 
   wake(): void {
@@ -168,6 +183,7 @@ export class PodWorker {
       await this.#work?.done;
       this.#objects.release();
       await this.#writer.settled();
+      this.#stopped.resolve();
     }
   }
 
@@ -195,7 +211,7 @@ export class PodWorker {
     this.#touch();
     if (this.#work !== undefined) {
       // What was begun for a running pod ends; so does a stop that has become more urgent.
-      const isUrgent = this.#stoppingGraceSeconds === undefined || graceSecondsOf(this.pod) < this.#stoppingGraceSeconds;
+      const isUrgent = this.#stoppingGraceSeconds === undefined || this.#graceSeconds() < this.#stoppingGraceSeconds;
       if (this.#stage === "stopping" && isUrgent) this.#work.abort.abort(new DOMException("the pod is being stopped", "AbortError"));
       return;
     }
@@ -323,9 +339,16 @@ export class PodWorker {
   }
 
   async #stop(signal: AbortSignal): Promise<void> {
-    this.#stoppingGraceSeconds = graceSecondsOf(this.pod);
+    this.#stoppingGraceSeconds = this.#graceSeconds();
     await this.#actions.stop(this.#stoppingGraceSeconds, signal);
     this.#stage = "stopped";
+    this.#stopped.resolve();
+  }
+
+  /** The deletion's grace counts; at least a second. */
+  #graceSeconds(): number {
+    const { metadata, spec } = this.pod;
+    return Math.max(1, Math.min(this.#graceLimitSeconds, metadata.deletionGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? 30));
   }
 
   /** Nothing runs any more: gives back what the pod used, and takes a deleted pod out of the API and the runtime. */
@@ -413,11 +436,6 @@ export class PodWorker {
     });
     this.#timers.set(name, cancel);
   }
-}
-
-/** The deletion's grace counts; at least a second. */
-function graceSecondsOf({ metadata, spec }: DeepReadonly<Pod>): number {
-  return Math.max(1, metadata.deletionGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? 30);
 }
 
 function inheritedHealth({ status }: DeepReadonly<Pod>): Map<string, AssumedHealth> {

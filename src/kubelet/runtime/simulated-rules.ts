@@ -7,7 +7,8 @@
  * - `simulated.coracle.dev/start: after=3s,error=…` time until it runs, or why it cannot
  * - `simulated.coracle.dev/exec: code=1,output=…` what every command run in it gives
  * - `simulated.coracle.dev/pull: after=1s,error=…,times=2` how its images come; `times`: only the first n pulls fail
- * - `simulated.coracle.dev/usage: cpu-millis=250,memory-bytes=67108864` what its statistics show
+ * - `simulated.coracle.dev/usage: cpu-millis=250,memory-bytes=67108864` what its statistics show; `disk-bytes`, `log-bytes`, `inodes`,
+ *   `processes` and `volume-bytes-VOLUME` beside them: together they bring the node under pressure, or the pod over its limits
  */
 export type RuleName = "exit" | "stop" | "start" | "exec" | "pull" | "usage";
 

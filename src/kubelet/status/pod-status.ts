@@ -2,7 +2,7 @@
 import { addQuantities } from "../../apimachinery/quantity.ts";
 import { formatTime } from "../../apimachinery/time.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
-import type { Container, ContainerStatus, Pod, PodStatus, ResourceRequirements } from "../../api/core-v1/types.ts";
+import type { Container, ContainerStatus, Pod, PodCondition, PodStatus, ResourceRequirements } from "../../api/core-v1/types.ts";
 import { readySandbox } from "../pod-sync/pod-runtime.ts";
 import { ofKind } from "../pod-sync/plan.ts";
 import { podConditions } from "./conditions.ts";
@@ -24,7 +24,7 @@ export function podStatus(input: PodStatusInput): PodStatus {
   const status: PodStatus = {
     observedGeneration: pod.metadata.generation ?? 0,
     phase,
-    conditions: podConditions({ pod, runtime, statuses, phase, hasRun, nowMs }),
+    conditions: withDisruption(podConditions({ pod, runtime, statuses, phase, hasRun, nowMs }), input),
     hostIP: input.nodeAddress,
     hostIPs: [{ ip: input.nodeAddress }],
     ...addressesOf(input),
@@ -53,6 +53,23 @@ export interface Verdict {
   readonly phase: PodPhase;
   readonly reason: string;
   readonly message: string;
+  /** The pod gives way to others: it shows the condition DisruptionTarget (KEP 3329). */
+  readonly isDisruption?: boolean;
+}
+
+function withDisruption(conditions: PodCondition[], { pod, verdict, nowMs }: PodStatusInput): PodCondition[] {
+  if (verdict?.isDisruption !== true) return conditions;
+  const before = conditions.find(({ type }) => type === "DisruptionTarget");
+  const condition: PodCondition = {
+    type: "DisruptionTarget",
+    observedGeneration: pod.metadata.generation ?? 0,
+    status: "True",
+    lastProbeTime: null as unknown as string,
+    lastTransitionTime: (before?.status === "True" ? before.lastTransitionTime : undefined) ?? formatTime(nowMs),
+    reason: "TerminationByKubelet",
+    message: verdict.message,
+  };
+  return [...conditions.filter((other) => other !== before), condition];
 }
 
 /** What a pod shows that the node did not take. */

@@ -9,7 +9,6 @@ import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { EmptyDirVolumeSource, Pod, Volume } from "../../api/core-v1/types.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Mounts } from "../../host/index.ts";
-import { rotateLog } from "../server/log-rotation.ts";
 import { checkHostPath } from "./host-path.ts";
 import { isPayloadVolume, VolumeError, volumePayload } from "./payload.ts";
 import type { PayloadSources } from "./payload.ts";
@@ -30,8 +29,6 @@ export interface PodStorage {
   /** The text of a file on this machine, at most `limitBytes` from its end; empty when it cannot be read. */
   readEnd(path: string, limitBytes: number): Promise<string>;
   tearDown(podUid: string): Promise<void>;
-  /** Moves a log away that has grown beyond its size; true when it did, and the runtime is to go on in a new file. */
-  rotateLog(path: string): Promise<boolean>;
   removeLogs(directory: string): Promise<void>;
 }
 
@@ -114,10 +111,6 @@ export class DiskStorage implements PodStorage {
     }
   }
 
-  rotateLog(path: string): Promise<boolean> {
-    return rotateLog(path, this.#clock.nowMs());
-  }
-
   removeLogs(directory: string): Promise<void> {
     return rm(directory, { recursive: true, force: true });
   }
@@ -175,10 +168,6 @@ export class NoStorage implements PodStorage {
   }
 
   async tearDown(): Promise<void> {}
-
-  async rotateLog(): Promise<boolean> {
-    return false;
-  }
 
   async removeLogs(): Promise<void> {}
 }

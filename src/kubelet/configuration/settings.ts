@@ -1,0 +1,112 @@
+/** What a kubelet can be told: the fields of KubeletConfiguration v1beta1 that it heeds, with Kubernetes' defaults. */
+
+export type AmountMap = Readonly<Record<string, string>>;
+
+export interface KubeletSettings {
+  readonly allowedUnsafeSysctls: readonly string[];
+  readonly containerLogMaxFiles: number;
+  readonly containerLogMaxBytes: number;
+  readonly cpuManagerPolicy: string;
+  readonly cpuManagerPolicyOptions: AmountMap;
+  /** By signal: an amount, or a percentage of the capacity. */
+  readonly evictionHard: AmountMap;
+  readonly evictionMaxPodGracePeriodSeconds: number;
+  readonly evictionMinimumReclaim: AmountMap;
+  readonly evictionPressureTransitionMs: number;
+  readonly evictionSoft: AmountMap;
+  /** Durations. */
+  readonly evictionSoftGracePeriod: AmountMap;
+  readonly fileCheckMs: number;
+  readonly httpCheckMs: number;
+  readonly imageGCHighThresholdPercent: number;
+  readonly imageGCLowThresholdPercent: number;
+  /** 0: however old. */
+  readonly imageMaximumGCAgeMs: number;
+  readonly imageMinimumGCAgeMs: number;
+  readonly kubeReserved: AmountMap;
+  readonly localStorageCapacityIsolation: boolean;
+  readonly maxParallelImagePulls: number | undefined;
+  readonly maxPods: number;
+  readonly memoryManagerPolicy: string;
+  readonly nodeLabels: AmountMap;
+  readonly nodeStatusMaxImages: number;
+  readonly podPidsLimit: number;
+  readonly registerWithTaints: readonly NodeTaint[];
+  readonly registryBurst: number;
+  /** Pulls a second; 0: as many as wanted. */
+  readonly registryPullQPS: number;
+  readonly reservedMemory: readonly ReservedMemory[];
+  readonly reservedSystemCPUs: string;
+  readonly serializeImagePulls: boolean;
+  readonly shutdownGracePeriodByPodPriority: readonly ShutdownStep[];
+  readonly shutdownGracePeriodCriticalPodsMs: number;
+  readonly shutdownGracePeriodMs: number;
+  /** A file, or a directory of files; "" for none. */
+  readonly staticPodPath: string;
+  readonly staticPodURL: string;
+  readonly staticPodURLHeader: Readonly<Record<string, readonly string[]>>;
+  readonly systemReserved: AmountMap;
+  readonly topologyManagerPolicy: string;
+  readonly topologyManagerScope: string;
+  /** How long a measure of a volume's disk holds. */
+  readonly volumeStatsAggMs: number;
+}
+
+export interface NodeTaint {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: string;
+}
+/** What of a NUMA node is not for pods. */
+export interface ReservedMemory {
+  readonly numaNode: number;
+  readonly limits: AmountMap;
+}
+export interface ShutdownStep {
+  readonly priority: number;
+  readonly shutdownGracePeriodSeconds: number;
+}
+
+export const defaultSettings: KubeletSettings = {
+  allowedUnsafeSysctls: [],
+  containerLogMaxFiles: 5,
+  containerLogMaxBytes: 10 * 1024 * 1024,
+  cpuManagerPolicy: "none",
+  cpuManagerPolicyOptions: {},
+  evictionHard: { "memory.available": "100Mi", "nodefs.available": "10%", "nodefs.inodesFree": "5%", "imagefs.available": "15%", "imagefs.inodesFree": "5%" },
+  evictionMaxPodGracePeriodSeconds: 0,
+  evictionMinimumReclaim: {},
+  evictionPressureTransitionMs: 300_000,
+  evictionSoft: {},
+  evictionSoftGracePeriod: {},
+  fileCheckMs: 20_000,
+  httpCheckMs: 20_000,
+  imageGCHighThresholdPercent: 85,
+  imageGCLowThresholdPercent: 80,
+  imageMaximumGCAgeMs: 0,
+  imageMinimumGCAgeMs: 120_000,
+  kubeReserved: {},
+  localStorageCapacityIsolation: true,
+  maxParallelImagePulls: undefined,
+  maxPods: 110,
+  memoryManagerPolicy: "None",
+  nodeLabels: {},
+  nodeStatusMaxImages: 50,
+  podPidsLimit: -1,
+  registerWithTaints: [],
+  registryBurst: 10,
+  registryPullQPS: 5,
+  reservedMemory: [],
+  reservedSystemCPUs: "",
+  serializeImagePulls: true,
+  shutdownGracePeriodByPodPriority: [],
+  shutdownGracePeriodCriticalPodsMs: 0,
+  shutdownGracePeriodMs: 0,
+  staticPodPath: "",
+  staticPodURL: "",
+  staticPodURLHeader: {},
+  systemReserved: {},
+  topologyManagerPolicy: "none",
+  topologyManagerScope: "container",
+  volumeStatsAggMs: 60_000,
+};
