@@ -4,7 +4,7 @@ export { detectCgroups } from "./cgroups.ts";
 export type { Cgroups } from "./cgroups.ts";
 export { ChunkQueue } from "./chunk-queue.ts";
 export { findOnPath, isExecutable } from "./executables.ts";
-export { createMounts } from "./mounts.ts";
+export { createMounts, MountError } from "./mounts.ts";
 export type { Mount, Mounts } from "./mounts.ts";
 export { createNetworkNamespaces, IpError } from "./namespaces.ts";
 export type { NetworkNamespaces } from "./namespaces.ts";

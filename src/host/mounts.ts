@@ -14,11 +14,29 @@ export interface Mounts {
   list(): Promise<Mount[]>;
   /** Mounts a tmpfs on an existing directory; `sizeBytes` 0 or absent: the kernel's default. */
   mountTmpfs(mountPoint: string, options?: { sizeBytes?: number; mode?: string }): Promise<void>;
-  bind(source: string, mountPoint: string, options?: { isReadOnly?: boolean }): Promise<void>;
+  /** `isExact`: the source is taken as it is written, whatever it is a link to. `options`: of the mount, such as `noexec`. */
+  bind(source: string, mountPoint: string, options?: { isReadOnly?: boolean; isExact?: boolean; options?: readonly string[] }): Promise<void>;
+  /** Rejects with a `MountError`. */
+  mount(what: { type: string; source: string; mountPoint: string; options?: readonly string[] }): Promise<void>;
   /** Unmounts; a mount point that is none is no error. Busy mounts are detached. */
   unmount(mountPoint: string): Promise<void>;
   /** Unmounts everything at or below `directory`, deepest first. */
   unmountBelow(directory: string): Promise<void>;
+}
+
+/** What mount(8) said. */
+export class MountError extends Error {
+  override name = "MountError";
+  readonly exitCode: number;
+  readonly output: string;
+  readonly arguments: readonly string[];
+
+  constructor(args: readonly string[], exitCode: number, output: string) {
+    super(`mount ${args.join(" ")}: ${output}`);
+    this.arguments = args;
+    this.exitCode = exitCode;
+    this.output = output;
+  }
 }
 
 export function createMounts(options: { programs: Programs }): Mounts {
@@ -38,9 +56,15 @@ export function createMounts(options: { programs: Programs }): Mounts {
       const settings = [...(sizeBytes === undefined || sizeBytes === 0 ? [] : [`size=${sizeBytes}`]), ...(mode === undefined ? [] : [`mode=${mode}`])];
       return run("mount", ["-t", "tmpfs", ...(settings.length === 0 ? [] : ["-o", settings.join(",")]), "tmpfs", mountPoint]);
     },
-    bind: async (source, mountPoint, { isReadOnly } = {}) => {
-      await run("mount", ["--bind", source, mountPoint]);
-      if (isReadOnly === true) await run("mount", ["-o", "remount,bind,ro", mountPoint]);
+    bind: async (source, mountPoint, { isReadOnly, isExact, options: settings = [] } = {}) => {
+      await run("mount", [...(isExact === true ? ["--no-canonicalize"] : []), "--bind", source, mountPoint]);
+      const changes = [...(isReadOnly === true ? ["ro"] : []), ...settings];
+      if (changes.length > 0) await run("mount", ["-o", ["remount", "bind", ...changes].join(","), mountPoint]);
+    },
+    mount: async ({ type, source, mountPoint, options: settings = [] }) => {
+      const args = ["-t", type, ...(settings.length === 0 ? [] : ["-o", settings.join(",")]), source, mountPoint];
+      const { exitCode, stderr } = await options.programs.run({ command: "mount", args, timeoutMs: 120_000 });
+      if (exitCode !== 0) throw new MountError(args, exitCode, stderr.toString());
     },
     unmountBelow: async (directory) => {
       const below = (await list()).map((mount) => mount.mountPoint).filter((path) => path === directory || path.startsWith(`${directory}/`));

@@ -19,5 +19,6 @@ export { startProcessRuntime } from "./runtime/process.ts";
 export { removeAllPods } from "./runtime/remove-pods.ts";
 export { createSimulatedRuntime } from "./runtime/simulated.ts";
 export { kubeletServer } from "./server/kubelet-server.ts";
-export { DiskStorage, NoStorage } from "./volumes/pod-volumes.ts";
-export type { PodStorage } from "./volumes/pod-volumes.ts";
+export { DiskStorage } from "./volumes/disk-storage.ts";
+export { NoStorage } from "./volumes/no-storage.ts";
+export type { PodStorage } from "./volumes/pod-storage.ts";

@@ -1,4 +1,4 @@
-import { equal } from "node:assert/strict";
+import { deepEqual, equal } from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { test } from "node:test";
@@ -12,7 +12,7 @@ import { simulatedMachine } from "./node/machine.ts";
 import { nodeNetworkCalls } from "./probes/node-network-calls.ts";
 import type { ContainerRuntime } from "./runtime/cri.ts";
 import { createSimulatedRuntime } from "./runtime/simulated.ts";
-import { NoStorage } from "./volumes/pod-volumes.ts";
+import { NoStorage } from "./volumes/no-storage.ts";
 
 const folder = join(import.meta.dirname, "scenarios");
 for (const file of readdirSync(folder).filter((name) => name.endsWith(".txt"))) {
@@ -83,6 +83,40 @@ test("a second deletion with less grace hurries the first", async () => {
   await cluster.client.delete(resources.pods, "default", "p", { gracePeriodSeconds: 2 });
   const tookMs = await cluster.until(async () => (await cluster.client.list(resources.pods, "default")).items.length === 0);
   equal(tookMs, 2000);
+});
+
+test("a pod starts once its claim is bound to a volume that its node can reach", async () => {
+  await using cluster = await TestCluster.start({ components: { kubelet: kubeletOf("n1") } });
+  await begin(cluster);
+  const { client } = cluster;
+  const claim = await client.create(resources.persistentVolumeClaims, {
+    metadata: { name: "data", namespace: "default" },
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, volumeName: "pv" },
+  });
+  const volumeOn = (node: string) => ({ required: { nodeSelectorTerms: [{ matchExpressions: [{ key: "kubernetes.io/hostname", operator: "In", values: [node] }] }] } });
+  await client.create(resources.persistentVolumes, {
+    metadata: { name: "pv" },
+    spec: { accessModes: ["ReadWriteOnce"], capacity: { storage: "1Gi" }, local: { path: "/x" }, nodeAffinity: volumeOn("n2"), claimRef: { namespace: "default", name: "data", uid: claim.metadata.uid! } },
+  });
+  await client.create(resources.pods, {
+    metadata: { name: "p", namespace: "default" },
+    spec: {
+      nodeName: "n1",
+      automountServiceAccountToken: false,
+      volumes: [{ name: "v", persistentVolumeClaim: { claimName: "data" } }],
+      containers: [{ name: "c", image: "web:1", volumeMounts: [{ name: "v", mountPath: "/v" }] }],
+    },
+  });
+  const told = async () => (await client.list(resources.events, "default")).items.filter(({ reason }) => reason === "FailedMount").map(({ message }) => message);
+  await cluster.advance(1000);
+  await client.patch(resources.persistentVolumeClaims, "default", "data", { type: "merge", subresource: "status", body: { status: { phase: "Bound" } } });
+  await cluster.advance(5000);
+  deepEqual(await told(), [
+    "Unable to attach or mount volumes: unmounted volumes=[v], unattached volumes=[], failed to process volumes=[v]: error processing PVC default/data: PVC is not bound",
+    'MountVolume.NodeAffinity check failed for volume "pv" : no matching NodeSelectorTerms',
+  ]);
+  await client.patch(resources.nodes, "", "n1", { type: "merge", body: { metadata: { labels: { "kubernetes.io/hostname": "n2" } } } });
+  await cluster.until(async () => (await client.get(resources.pods, "default", "p")).status?.phase === "Running");
 });
 
 test("many simulated nodes share a process", async () => {

@@ -34,8 +34,9 @@ import { DiskMeter } from "./stats/disk-meter.ts";
 import { machineUsage } from "./stats/machine-usage.ts";
 import { simulatedUsage } from "./stats/simulated-usage.ts";
 import type { UsageSource } from "./stats/usage.ts";
+import { removeLeftovers } from "./volumes/leftovers.ts";
 import { ObjectSource } from "./volumes/object-source.ts";
-import type { PodStorage } from "./volumes/pod-volumes.ts";
+import type { PodStorage } from "./volumes/pod-storage.ts";
 import { ServiceAccountTokens } from "./volumes/service-account-tokens.ts";
 
 export interface KubeletOptions {
@@ -85,6 +86,8 @@ class NodeAgent implements Kubelet {
   readonly #options: KubeletOptions;
   readonly #workers = new Map<string, PodWorker>();
   readonly #settings: KubeletSettings;
+  /** The API's list is known, and strangers are gone. */
+  #hasPods = false;
   #pods: (() => readonly DeepReadonly<Pod>[]) | undefined;
 
   constructor(options: KubeletOptions) {
@@ -149,6 +152,7 @@ class NodeAgent implements Kubelet {
       group.start("pods", (inner) => this.#followPods(node, informers, group, inner));
       group.start("runtime events", (inner) => this.#followRuntime(inner));
       if (this.runtime.hasNetwork) group.start("relist", (inner) => this.#repeat(() => this.#relist(inner), inner));
+      if (this.runtime.hasNetwork) group.start("what pods leave", (inner) => this.#repeat(() => this.#removeLeftovers(inner), inner));
       housekeeping.start(group);
       await group.join();
     } catch (error) {
@@ -190,6 +194,8 @@ class NodeAgent implements Kubelet {
       allocatable: nodeAllocatable(machine, this.#settings),
       memoryCapacityBytes: machine.memoryBytes,
       services: () => services?.list() ?? [],
+      node: () => reporter.node,
+      canMountReadOnlyRecursively: () => reporter.node?.status?.runtimeHandlers?.find(({ name = "" }) => name === "")?.features?.recursiveReadOnlyMounts === true,
       admit: (pod) => {
         const others = [...this.#workers.values()].filter((worker) => worker.isHolding && worker.uid !== pod.metadata.uid).map((worker) => worker.pod);
         return refusedUnderPressure(pod, housekeeping.pressure) ?? (reporter.node === undefined ? undefined : admitPod(pod, reporter.node, others));
@@ -206,8 +212,10 @@ class NodeAgent implements Kubelet {
     try {
       await informer.synced(signal);
       await this.#removeStrangers(new Set(informer.list().map(({ metadata }) => metadata.uid ?? "")), signal);
+      this.#hasPods = true;
       await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     } finally {
+      this.#hasPods = false;
       stop();
       release();
     }
@@ -289,6 +297,12 @@ class NodeAgent implements Kubelet {
         if (!signal.aborted) log.warn("Could not look after what runs", { error });
       });
     }
+  }
+
+  async #removeLeftovers(signal: AbortSignal): Promise<void> {
+    if (!this.#hasPods) return;
+    const isKnown = (uid: string) => this.#workers.has(uid) || this.pods().some(({ metadata }) => metadata.uid === uid);
+    await removeLeftovers({ ...this.#options, isKnown }, signal);
   }
 
   /** Wakes the workers whose pods are not as they saw them. */

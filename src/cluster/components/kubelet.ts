@@ -51,7 +51,7 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
     });
     const listener = await listenKubelet(context, { address: options.bindAddress, ...serving, handler, log, maxBodyBytes });
     running.defer(() => listener.close());
-    const shared = await nodeOptions(context, runtime, borrowed.programs, { address, port: listener.port });
+    const shared = await nodeOptions(context, runtime, { address, port: listener.port });
     for (const [index, nodeName] of nodeNames.entries()) {
       kubelets.push(
         createKubelet({
@@ -59,6 +59,7 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
           nodeName,
           owner: `${instanceId(options.dataDir)}/${nodeName}`,
           runtime: await runtime.ofNode(index),
+          storage: await nodeStorage(context, runtime.kind, borrowed.programs, index === 0 ? "" : join("nodes", nodeName)),
           transport: context.transportFor({ username: `system:node:${nodeName}`, groups: ["system:nodes", "system:authenticated"] }),
         }),
       );
@@ -103,9 +104,9 @@ function clientCheck(authority: string, nowMs: () => number): (peer: Peer) => bo
   };
 }
 
-type SharedOptions = Omit<KubeletOptions, "nodeName" | "owner" | "runtime" | "transport">;
+type SharedOptions = Omit<KubeletOptions, "nodeName" | "owner" | "runtime" | "storage" | "transport">;
 
-async function nodeOptions({ environment, options }: ComponentContext, runtime: NodeRuntime, programs: Programs, place: { address: string; port: number }): Promise<SharedOptions> {
+async function nodeOptions({ environment, options }: ComponentContext, runtime: NodeRuntime, place: { address: string; port: number }): Promise<SharedOptions> {
   const { clock, random, log } = environment;
   const root = join(options.dataDir, "kubelet");
   await mkdir(join(root, "logs"), { recursive: true, mode: 0o711 });
@@ -120,7 +121,6 @@ async function nodeOptions({ environment, options }: ComponentContext, runtime: 
     machine,
     settings,
     ...(!isSimulated && { rootDirectory: root }),
-    storage: isSimulated ? new NoStorage() : await diskStorage(root, runtime.kind, { clock, programs }),
     network: nodeNetworkCalls,
     dns: {
       clusterServers: [dnsClusterAddress(options.serviceCidrs[0]!)],
@@ -134,8 +134,11 @@ async function nodeOptions({ environment, options }: ComponentContext, runtime: 
   };
 }
 
-async function diskStorage(root: string, kind: NodeRuntime["kind"], { clock, programs }: { clock: SharedOptions["clock"]; programs: Programs }): Promise<PodStorage> {
-  const storage = new DiskStorage({ root, clock, ...(kind === "containerd" && { mounts: createMounts({ programs }) }) });
+/** Each node looks after a folder of its own. */
+async function nodeStorage({ environment, options }: ComponentContext, kind: NodeRuntime["kind"], programs: Programs, folder: string): Promise<PodStorage> {
+  if (kind === "simulated") return new NoStorage();
+  const host = kind === "containerd" ? { host: { mounts: createMounts({ programs }), programs } } : {};
+  const storage = new DiskStorage({ root: join(options.dataDir, "kubelet", folder), clock: environment.clock, ...host });
   await storage.start();
   return storage;
 }

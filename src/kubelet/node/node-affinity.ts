@@ -1,14 +1,18 @@
 /** Whether a node is one a pod wants (API fields `nodeSelector`, `affinity.nodeAffinity`). Pure. */
 import type { DeepReadonly } from "../../apimachinery/json.ts";
-import type { Node, NodeSelectorRequirement, Pod } from "../../api/core-v1/types.ts";
+import type { Node, NodeSelector, NodeSelectorRequirement, Pod } from "../../api/core-v1/types.ts";
 
 export function matchesNode(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>): boolean {
-  const labels = node.metadata.labels ?? {};
   const selector = pod.spec?.nodeSelector ?? {};
-  if (!Object.entries(selector).every(([key, value]) => labels[key] === value)) return false;
+  if (!Object.entries(selector).every(([key, value]) => node.metadata.labels?.[key] === value)) return false;
   const required = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  if (required === undefined) return true;
-  return (required.nodeSelectorTerms ?? []).some(({ matchExpressions = [], matchFields = [] }) => {
+  return required === undefined || matchesNodeSelector(required, node);
+}
+
+/** Whether one of the terms holds; a term without requirements never does. */
+export function matchesNodeSelector(selector: DeepReadonly<NodeSelector>, node: DeepReadonly<Node>): boolean {
+  const labels = node.metadata.labels ?? {};
+  return (selector.nodeSelectorTerms ?? []).some(({ matchExpressions = [], matchFields = [] }) => {
     if (matchExpressions.length + matchFields.length === 0) return false;
     const fields: Readonly<Record<string, string>> = { "metadata.name": node.metadata.name ?? "" };
     return matchExpressions.every((requirement) => holds(requirement, labels)) && matchFields.every((requirement) => holds(requirement, fields));

@@ -22,6 +22,7 @@ export function containerConfig(parts: ContainerParts): ContainerConfig {
     working_dir: container.workingDir ?? "",
     envs: [...environment].map(([key, value]) => ({ key, value })),
     mounts: parts.mounts,
+    ...(parts.devices.length > 0 && { devices: parts.devices }),
     labels: {
       [runtimeLabels.containerName]: container.name,
       [runtimeLabels.podName]: name,
@@ -57,19 +58,28 @@ export interface ContainerParts {
   readonly imageReference: string;
   readonly environment: ReadonlyMap<string, string>;
   readonly mounts: readonly Mount[];
+  readonly devices: NonNullable<ContainerConfig["devices"]>;
   readonly memoryCapacityBytes: number;
   readonly targetId?: string;
 }
 
-/** The mount as the runtime takes it, of a volume at `hostPath`. */
-export function volumeMount(mount: DeepReadonly<VolumeMount>, hostPath: string): Mount {
+/** The mount as the runtime takes it, of a volume at `hostPath`. Throws when it asks for what the runtime cannot do. */
+export function volumeMount(mount: DeepReadonly<VolumeMount>, hostPath: string, canBeRecursive: boolean): Mount {
   const propagation = { None: "PROPAGATION_PRIVATE", HostToContainer: "PROPAGATION_HOST_TO_CONTAINER", Bidirectional: "PROPAGATION_BIDIRECTIONAL" } as const;
   return {
     container_path: mount.mountPath.startsWith("/") ? mount.mountPath : `/${mount.mountPath}`,
     host_path: hostPath,
     readonly: mount.readOnly === true,
+    ...(isReadOnlyRecursively(mount, canBeRecursive) && { recursive_read_only: true }),
     propagation: propagation[(mount.mountPropagation ?? "None") as keyof typeof propagation],
   };
+}
+
+/** API field `recursiveReadOnly`; the runtime's handler says whether it can. */
+export function isReadOnlyRecursively({ name, readOnly, recursiveReadOnly: wanted = "Disabled" }: DeepReadonly<VolumeMount>, canBeRecursive: boolean): boolean {
+  if (wanted === "Disabled" || readOnly !== true) return false;
+  if (wanted === "Enabled" && !canBeRecursive) throw new Error(`failed to resolve recursive read-only mode: volume ${JSON.stringify(name)} requested recursive read-only mode, but it is not supported by the runtime`);
+  return canBeRecursive;
 }
 
 /** Where neither pod nor container names a user, the image's counts. */

@@ -1,6 +1,6 @@
 /** The message a container ended with: from its termination file, or the end of its log (API field terminationMessagePolicy). */
 import type { ContainerStatus } from "../runtime/cri-messages.ts";
-import type { PodStorage } from "../volumes/pod-volumes.ts";
+import type { PodStorage } from "../volumes/pod-storage.ts";
 import { parseLogLine } from "../server/log-lines.ts";
 import { runtimeAnnotations } from "./runtime-names.ts";
 

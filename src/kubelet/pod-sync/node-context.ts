@@ -1,6 +1,6 @@
 /** What the workers of a node's pods share. */
 import type { DeepReadonly } from "../../apimachinery/json.ts";
-import type { Pod, Service } from "../../api/core-v1/types.ts";
+import type { Node, Pod, Service } from "../../api/core-v1/types.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
@@ -10,7 +10,7 @@ import type { NodeDns } from "../network/dns-config.ts";
 import type { NetworkCalls } from "../probes/network-calls.ts";
 import type { ContainerRuntime } from "../runtime/cri.ts";
 import type { ObjectSource } from "../volumes/object-source.ts";
-import type { PodStorage } from "../volumes/pod-volumes.ts";
+import type { PodStorage } from "../volumes/pod-storage.ts";
 import type { ServiceAccountTokens } from "../volumes/service-account-tokens.ts";
 
 export interface NodeContext {
@@ -35,6 +35,10 @@ export interface NodeContext {
   readonly owner: string;
   readonly allocatable: Readonly<Record<string, string>>;
   readonly memoryCapacityBytes: number;
+  /** As the server has it. */
+  node(): DeepReadonly<Node> | undefined;
+  /** Whether a read-only mount can extend to what is mounted below it. */
+  canMountReadOnlyRecursively(): boolean;
   services(): readonly DeepReadonly<Service>[];
   /** Undefined: the pod is taken; it counts from now on. */
   admit(pod: DeepReadonly<Pod>): Rejection | undefined;

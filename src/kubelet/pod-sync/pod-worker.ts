@@ -279,8 +279,10 @@ export class PodWorker {
     }
     const nowMs = this.#node.clock.nowMs();
     if (!this.#volumes.isReady(nowMs)) {
+      const overdue = this.#volumes.takeOverdue(nowMs);
+      if (overdue !== undefined) this.#tell(undefined, "Warning", overdue.reason, overdue.message);
       const dueMs = this.#volumes.dueMs;
-      if (dueMs > nowMs) this.#wakeAt("volumes", dueMs);
+      if (dueMs > nowMs) this.#wakeAt("volumes", Math.min(dueMs, this.#volumes.overdueAtMs));
       else this.#startWork((signal) => this.#setUpVolumes(signal));
       // A running pod does not wait for a token's renewal.
       if (!this.#volumes.hasBeenReady) return;
@@ -333,9 +335,8 @@ export class PodWorker {
   }
 
   async #setUpVolumes(signal: AbortSignal): Promise<void> {
-    for (const fault of await this.#volumes.setUp(this.pod, podAddresses(this.#node, this.pod, this.#runtime), signal)) {
-      this.#tell(undefined, "Warning", "FailedMount", `MountVolume.SetUp failed for volume ${JSON.stringify(fault.volume)} : ${fault.message}`);
-    }
+    const events = await this.#volumes.setUp(this.pod, podAddresses(this.#node, this.pod, this.#runtime), signal);
+    for (const { reason, message } of events) this.#tell(undefined, "Warning", reason, message);
   }
 
   async #stop(signal: AbortSignal): Promise<void> {

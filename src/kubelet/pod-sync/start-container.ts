@@ -2,19 +2,17 @@
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { ContainerStateWaiting, Pod, Secret } from "../../api/core-v1/types.ts";
 import { containerEnvironment } from "../env/container-environment.ts";
-import { expand } from "../env/expand.ts";
 import type { PodFacts } from "../env/field-values.ts";
 import { runHook } from "../hooks/lifecycle-hooks.ts";
 import { parseImageName } from "../images/image-name.ts";
 import type { EnsureResult } from "../images/image-puller.ts";
 import { pullCredentials } from "../images/pull-secrets.ts";
-import { hostNames, hostNetworkHostsFile, hostsFile } from "../network/host-names.ts";
 import { runAsNonRootFault } from "../resources/security-context.ts";
 import { RuntimeError } from "../runtime/cri.ts";
-import type { Image, Mount, PodSandboxConfig } from "../runtime/cri-messages.ts";
+import type { Image, PodSandboxConfig } from "../runtime/cri-messages.ts";
 import type { PodObjects } from "../volumes/object-source.ts";
-import { isPayloadVolume } from "../volumes/payload.ts";
-import { containerConfig, volumeMount } from "./container-config.ts";
+import { containerConfig } from "./container-config.ts";
+import { containerMounts } from "./container-mounts.ts";
 import type { NodeContext } from "./node-context.ts";
 import type { SpecContainer } from "./runtime-names.ts";
 
@@ -110,42 +108,10 @@ async function makeConfig(request: StartRequest, image: Image) {
     image,
     imageReference,
     environment,
-    mounts: await makeMounts(request, environment),
+    ...(await containerMounts(request, environment)),
     memoryCapacityBytes: node.memoryCapacityBytes,
     ...(request.targetId !== undefined && { targetId: request.targetId }),
   });
-}
-
-async function makeMounts({ node, pod, spec, attempt, podIPs }: StartRequest, environment: ReadonlyMap<string, string>): Promise<Mount[]> {
-  const { container } = spec;
-  const uid = pod.metadata.uid ?? "";
-  const mounts: Mount[] = [];
-  for (const mount of container.volumeMounts ?? []) {
-    const subPath = mount.subPathExpr === undefined || mount.subPathExpr === "" ? (mount.subPath ?? "") : expandSubPath(mount.subPathExpr, environment);
-    const volume = pod.spec?.volumes?.find(({ name }) => name === mount.name);
-    // What comes from the API cannot be written, whatever the mount says.
-    const isReadOnly = mount.readOnly === true || (volume !== undefined && isPayloadVolume(volume));
-    mounts.push(volumeMount({ ...mount, readOnly: isReadOnly }, await node.storage.path(pod, mount.name, subPath)));
-  }
-  const hasOwnHosts = mounts.some(({ container_path }) => container_path === "/etc/hosts");
-  if (!hasOwnHosts && podIPs.length > 0) {
-    const text = pod.spec?.hostNetwork === true ? hostNetworkHostsFile(pod, await node.storage.readEnd("/etc/hosts", maxHostsBytes)) : hostsFile(pod, podIPs, hostNames(pod, node.dns.clusterDomain));
-    const path = await node.storage.writeFile(uid, "etc-hosts", text, 0o644);
-    if (path !== undefined) mounts.push({ container_path: "/etc/hosts", host_path: path, readonly: container.securityContext?.readOnlyRootFilesystem === true });
-  }
-  const messagePath = container.terminationMessagePath ?? "/dev/termination-log";
-  const path = await node.storage.writeFile(uid, `containers/${container.name}/${attempt}-termination-log`, "", 0o666);
-  if (path !== undefined && messagePath !== "") mounts.push({ container_path: messagePath, host_path: path, readonly: false });
-  return mounts;
-}
-
-const maxHostsBytes = 1 << 20;
-
-/** All names in a sub path must be known. */
-function expandSubPath(expression: string, environment: ReadonlyMap<string, string>): string {
-  const path = expand(expression, environment);
-  if (/\$\([^)]*\)/.test(path)) throw new Error(`missing value for ${JSON.stringify(/\$\(([^)]*)\)/.exec(path)![1])}`);
-  return path;
 }
 
 async function runPostStart({ node, spec, podIPs, tell }: StartRequest, containerId: string, signal: AbortSignal): Promise<boolean> {

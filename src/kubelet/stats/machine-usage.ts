@@ -7,7 +7,7 @@ import { logDirectory } from "../pod-sync/sandbox-config.ts";
 import { containersOf, runtimeLabels } from "../pod-sync/runtime-names.ts";
 import type { ContainerRuntime } from "../runtime/cri.ts";
 import type { ContainerStats } from "../runtime/cri-messages.ts";
-import type { PodStorage } from "../volumes/pod-volumes.ts";
+import type { PodStorage } from "../volumes/pod-storage.ts";
 import type { DiskMeter } from "./disk-meter.ts";
 import type { ContainerUsage, FilesystemLevel, MemoryLevel, NodeUsage, PodUsage, UsageSource } from "./usage.ts";
 
@@ -101,7 +101,7 @@ async function podUsage(options: MachineUsageOptions, pod: DeepReadonly<Pod>, al
     }),
   );
   const volumes = await Promise.all(
-    (pod.spec?.volumes ?? []).filter(isOnDisk).map(async ({ name }) => ({ name, ...(await meter.measure(await storage.path(pod, name).catch(() => ""))) })),
+    (pod.spec?.volumes ?? []).filter(isOnDisk).map(async ({ name }) => ({ name, ...(await meter.measure(storage.ready(uid, name)?.path ?? "")) })),
   );
   const measured = containers.filter(({ memoryBytes }) => memoryBytes !== undefined);
   const count = processes.get(uid);

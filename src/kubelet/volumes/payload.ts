@@ -3,6 +3,7 @@ import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { ConfigMap, DownwardAPIVolumeFile, KeyToPath, Pod, Secret, Volume, VolumeProjection } from "../../api/core-v1/types.ts";
 import { fieldValue, resourceValue } from "../env/field-values.ts";
 import type { PodFacts } from "../env/field-values.ts";
+import { VolumeError } from "./volume.ts";
 
 export interface VolumeFile {
   /** Relative to the volume. */
@@ -27,11 +28,6 @@ export interface PayloadSources {
   token(request: { readonly audience: string | undefined; readonly expirationSeconds: number }): Promise<{ readonly token: string; readonly refreshAtMs: number }>;
   /** Certificates of a ClusterTrustBundle; undefined when it does not exist. */
   trustBundle?(name: string): string | undefined;
-}
-
-/** A volume cannot be set up; the message is Kubernetes'. */
-export class VolumeError extends Error {
-  override name = "VolumeError";
 }
 
 /** Whether the volume's files come from `volumePayload`. */

@@ -1,7 +1,17 @@
 /** hostPath volumes: what must be there, and what is made (API reference "HostPathVolumeSource"). */
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import type { Stats } from "node:fs";
-import { VolumeError } from "./payload.ts";
+import { VolumeError } from "../volume.ts";
+import type { VolumePlugin } from "./volume-plugin.ts";
+
+export const hostPathPlugin: VolumePlugin = {
+  folder: "kubernetes.io~host-path",
+  async setUp({ resolved }) {
+    const { path = "", type = "" } = resolved.persistent?.spec?.hostPath ?? resolved.volume.hostPath ?? {};
+    await checkHostPath(path, type);
+    return { path, isReadOnly: resolved.isReadOnly, isBlock: false };
+  },
+};
 
 /** Throws `VolumeError` when the path is not of the type. */
 export async function checkHostPath(path: string, type: string): Promise<void> {

@@ -1,0 +1,51 @@
+/** Where pods' files are: on disk (`disk-storage.ts`), or nowhere (`no-storage.ts`, simulated nodes). */
+import type { DeepReadonly } from "../../apimachinery/json.ts";
+import type { Node, Pod } from "../../api/core-v1/types.ts";
+import type { PayloadSources } from "./payload.ts";
+import type { ReadyVolume, ResolvedVolume } from "./volume.ts";
+
+export interface PodStorage {
+  /** Makes the volumes ready; what is ready already stays as it is, or is brought up to date. */
+  setUp(pod: DeepReadonly<Pod>, volumes: readonly ResolvedVolume[], sources: VolumeSources, signal: AbortSignal): Promise<VolumeSetUp>;
+  /** A volume that `setUp` has made ready. */
+  ready(podUid: string, volumeName: string): ReadyVolume | undefined;
+  /** The path of a part of a ready volume, which is made when it is missing. Throws a `VolumeError` that is the container's fault. */
+  subPath(request: SubPathRequest): Promise<string>;
+  /** Writes a file of the pod's own (hosts, last words); its path, or undefined where there are no files. */
+  writeFile(podUid: string, name: string, data: string, mode: number): Promise<string | undefined>;
+  /** The text of a file on this machine, at most `limitBytes` from its end; empty when it cannot be read. */
+  readEnd(path: string, limitBytes: number): Promise<string>;
+  /** Takes down and removes everything of the pod; throws, with all data still there, when something cannot be unmounted. */
+  tearDown(podUid: string): Promise<void>;
+  /** Pods that have something here. */
+  podUids(): Promise<string[]>;
+  removeLogs(directory: string): Promise<void>;
+}
+
+/** What volumes are made from. */
+export interface VolumeSources extends PayloadSources {
+  /** The node as the server has it. */
+  readonly node: DeepReadonly<Node> | undefined;
+}
+
+export interface VolumeSetUp {
+  readonly faults: readonly VolumeFault[];
+  readonly refreshAtMs?: number;
+}
+
+export interface VolumeFault {
+  /** In the pod. */
+  readonly volume: string;
+  /** Absent while it is only waited for. */
+  readonly event?: { readonly reason: string; readonly message: string };
+  readonly isUnattached?: boolean;
+}
+
+export interface SubPathRequest {
+  readonly podUid: string;
+  readonly volumeName: string;
+  readonly containerName: string;
+  /** Among the container's mounts. */
+  readonly index: number;
+  readonly subPath: string;
+}
