@@ -63,6 +63,8 @@ describe("the commands, with containers", { skip: (await whyNoContainers()) ?? f
   before(async () => {
     instance = await Instance.create();
     assert.equal(up().code, 0);
+    // At once: containerd serves a little later than the API does.
+    await instance.coracle("image", "ls");
     await instance.kubectl("apply", "-f", hello);
     await instance.kubectl("wait", "--for=condition=Available", "deployment/hello", "--timeout=60s");
   });

@@ -63,7 +63,12 @@ export async function startServer(group: Group, folder: string): Promise<Server>
       throw new Error(`the server did not start: ${said.trim().split("\n").slice(-3).join(" / ") || "it said nothing"}`);
     }
   }
-  if (group.needs.includes("kubelet")) await loadBusybox(dataDir);
+  try {
+    if (group.needs.includes("kubelet")) await loadBusybox(dataDir);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   return { kubeconfig, stop };
 }
 
@@ -72,7 +77,7 @@ async function loadBusybox(dataDir: string): Promise<void> {
   const archive = path.join(dataDir, "busybox.tar");
   writeBusyboxArchive(archive);
   const { status, stderr } = spawnSync(path.join(root, "bin", "coracle"), ["image", "load", "--data-dir", dataDir, archive], { encoding: "utf8" });
-  if (status !== 0) console.error(`coracle image load: ${stderr.trim()}`);
+  if (status !== 0) throw new Error(`coracle image load: ${stderr.trim()}`);
 }
 
 /** The arguments after `coracle up`. Files that flags name are written below `dataDir`. */
