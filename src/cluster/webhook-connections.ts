@@ -159,7 +159,8 @@ function faultText(error: unknown, url: URL, { address }: WebhookTarget): string
     case "EAI_AGAIN":
       return `dial tcp: lookup ${host}: no such host`;
     case "ECONNRESET":
-      return "EOF";
+      // In the midst of an answer, and before one.
+      return message === "aborted" ? "unexpected EOF" : "EOF";
     case "CERT_HAS_EXPIRED":
     case "CERT_NOT_YET_VALID":
       return "tls: failed to verify certificate: x509: certificate has expired or is not yet valid";

@@ -8,6 +8,7 @@ import type { ResourceCache } from "../cache/resource-cache.ts";
 import type { FieldLabels, ResourceDefinition, StorageDefinition, SubresourceDefinition, TableColumn, TableDefinition } from "../registry/resource-definition.ts";
 import { compareVersions } from "../discovery/documents.ts";
 import { CustomResourceCodec } from "./codec.ts";
+import type { VersionConverter } from "./conversion/webhook-converter.ts";
 import { isTerminating } from "./conditions.ts";
 import { selectableField } from "./selectable-fields.ts";
 import { customResourceStrategy } from "./strategy.ts";
@@ -18,6 +19,8 @@ export interface DefinitionSource {
   readonly cache: ResourceCache;
   /** Aborts when the definition's spec changes or the definition goes. */
   readonly lifetime: AbortSignal;
+  /** Conversion strategy Webhook; absent: None. */
+  readonly convert?: VersionConverter | undefined;
 }
 
 /** The resources of all served versions, as discovery lists them. */
@@ -57,7 +60,7 @@ class CustomResource implements ResourceDefinition {
   #strategy: KindStrategy | undefined;
   #table: TableDefinition | undefined;
 
-  constructor({ crd, cache, lifetime }: DefinitionSource, version: CustomResourceDefinitionVersion, schemas: ReadonlyMap<string, VersionSchema>) {
+  constructor({ crd, cache, lifetime, convert }: DefinitionSource, version: CustomResourceDefinitionVersion, schemas: ReadonlyMap<string, VersionSchema>) {
     const { spec } = crd;
     const names = { ...spec.names, ...crd.status?.acceptedNames };
     const terminates = isTerminating(crd);
@@ -88,7 +91,7 @@ class CustomResource implements ResourceDefinition {
     this.lifetime = lifetime;
     if (terminates) this.creationRefusal = "create not allowed while custom resource definition is terminating";
     if (version.deprecated === true) this.deprecationWarning = version.deprecationWarning ?? deprecationText(this, spec.versions ?? []);
-    this.codec = new CustomResourceCodec({ gvk, storedVersion, schemas, storagePath: `/${this.group}/${this.resource}/` });
+    this.codec = new CustomResourceCodec({ gvk, storedVersion, schemas, storagePath: `/${this.group}/${this.resource}/`, convert });
     const scale = version.subresources?.scale;
     if (scale !== undefined) this.scale = { specReplicas: scale.specReplicasPath, statusReplicas: scale.statusReplicasPath, labelSelector: scale.labelSelectorPath };
     this.#crdVersion = version;

@@ -15,6 +15,7 @@ import type { StoredObject } from "../cache/stored-object.ts";
 import { deleteInternally, updateInternally } from "../registry/internal-writes.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { ServerState } from "../server-state.ts";
+import { webhookConverter } from "./conversion/webhook-converter.ts";
 import { isTrue } from "./conditions.ts";
 import { resourcesOf } from "./definition.ts";
 import { nextStatus } from "./status-plan.ts";
@@ -145,9 +146,11 @@ export class CustomResourceRegistrar {
   }
 
   async #deleteInstances(crd: CustomResourceDefinition, served: Served, instances: readonly StoredObject[]): Promise<void> {
-    const [resource] = served.resources.length > 0 ? served.resources : resourcesOf({ crd: allServed(crd), cache: served.cache, lifetime: served.lifetime.signal });
-    for (const stored of instances) {
-      const { namespace = "", name = "", deletionTimestamp } = served.cache.parse(stored).metadata;
+    // In the version that they are stored in: a webhook may be gone already.
+    const stored = crd.spec.versions?.find(({ storage }) => storage)?.name;
+    const resource = resourcesOf({ crd: allServed(crd), cache: served.cache, lifetime: served.lifetime.signal }).find(({ version }) => version === stored);
+    for (const instance of instances) {
+      const { namespace = "", name = "", deletionTimestamp } = served.cache.parse(instance).metadata;
       if (deletionTimestamp === undefined) await deleteInternally(this.#server, resource!, { namespace, name });
     }
   }
@@ -177,7 +180,9 @@ export class CustomResourceRegistrar {
       served.lifetime = new AbortController();
       Object.assign(served, { spec: digest, names });
     }
-    const resources = resourcesOf({ crd, cache: served.cache, lifetime: served.lifetime.signal });
+    const { strategy, webhook = {} } = spec.conversion ?? {};
+    const convert = strategy === "Webhook" ? webhookConverter(this.#server, webhook, served.lifetime.signal) : undefined;
+    const resources = resourcesOf({ crd, cache: served.cache, lifetime: served.lifetime.signal, convert });
     this.#publish(served, resources);
   }
 

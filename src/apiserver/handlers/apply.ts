@@ -12,7 +12,7 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import { StatusError, badRequestError, notFoundError } from "../../apimachinery/status.ts";
 import { formatTime } from "../../apimachinery/time.ts";
 import { asJson, managerOf, resetFieldsOf, setManagedFields } from "../registry/field-tracking.ts";
-import { otherVersionsOf } from "../registry/other-versions.ts";
+import { withOtherVersions } from "../registry/other-versions.ts";
 import { parseWriteOptions } from "../registry/options.ts";
 import type { WriteOptions } from "../registry/options.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
@@ -78,10 +78,10 @@ interface ApplyTarget {
   readonly name: string;
 }
 
-function applyTo(target: ApplyTarget, config: JsonObject, old: KubeObject | undefined): KubeObject {
+async function applyTo(target: ApplyTarget, config: JsonObject, old: KubeObject | undefined): Promise<KubeObject> {
   const { context, definition, options } = target;
   const subresource = context.info.subresource;
-  const outcome = attemptApply({
+  const input = {
     schema: definition.schema,
     liveObject: old === undefined ? undefined : asJson(old, definition),
     config,
@@ -91,9 +91,9 @@ function applyTo(target: ApplyTarget, config: JsonObject, old: KubeObject | unde
     subresource,
     nowText: formatTime(context.server.clock.nowMs()),
     resetFields: resetFieldsOf(definition, subresource),
-    otherVersions: otherVersionsOf(definition, context.server.resources),
     kind: definition.kind,
-  });
+  };
+  const outcome = await withOtherVersions(definition, context.server.resources, (otherVersions) => attemptApply({ ...input, otherVersions }));
   const origin = { type: "application/apply-patch+yaml" as const, patch: config };
   const { object: decoded, faults } = definition.codec !== undefined ? { object: definition.codec.adopt(deepCopy(outcome.object)), faults: [] } : decodePatched(definition.schema, outcome.object, origin);
   if (faults.length > 0) throw new StatusError({ message: `failed to decode the applied object: ${faults.join(", ")}`, code: 500 });

@@ -11,7 +11,7 @@ import type { SortedMap } from "../../base/sorted-map.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
 import type { Negotiated } from "../http/negotiation.ts";
 import { contentTypeOf, objectResponse } from "../http/write-response.ts";
-import { isServedAsStored, readVersion } from "../registry/convert.ts";
+import { isServedAsStored, prepareVersions, readVersion } from "../registry/convert.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import { decodeContinue, encodeContinue, expiredContinue } from "./continue-token.ts";
@@ -19,6 +19,7 @@ import { longListItems, protobufItems, storedItems, writtenItems } from "./list-
 import { parseListOptions } from "./list-options.ts";
 import type { ListOptions } from "./list-options.ts";
 import { tooManyRequestsError } from "../../apimachinery/status.ts";
+import type { StatusError } from "../../apimachinery/status.ts";
 import { UndecodableError } from "../registry/object-codec.ts";
 import { goTypeOf, negotiateFor, printedAs } from "./respond.ts";
 import { parseSelection } from "./selection.ts";
@@ -38,10 +39,14 @@ export async function handleList(context: RequestContext, definition: ResourceDe
     const list = await readList(context, definition);
     return await respondList(context, definition, list, form);
   } catch (error) {
-    // Upstream's cache cannot hold such objects, and never gets ready.
-    if (error instanceof UndecodableError) throw tooManyRequestsError("storage is (re)initializing", 1);
-    throw error;
+    throw error instanceof UndecodableError ? unreadableError(definition, error) : error;
   }
+}
+
+/** Upstream's cache cannot hold what cannot be read, and never gets ready. */
+export function unreadableError(definition: ResourceDefinition, { key, fault }: UndecodableError): StatusError {
+  const found = `StorageError: corrupt object, Code: 7, Key: /registry${key}, ResourceVersion: 0, AdditionalErrorMsg: ${fault}`;
+  return tooManyRequestsError(`storage is (re)initializing: failed to list <unspecified>: failed to read one or more ${definition.resource}.${definition.group} from the storage: ${found}`, 1);
 }
 
 /** Reads the collection that the request selects. Throws 400, 410, 422, 504. */
@@ -55,6 +60,7 @@ export async function readList(context: RequestContext, definition: ResourceDefi
   if (revision > current) throw futureVersionError(revision, current);
   const state = options.isExact || options.continueToken !== "" ? cache.stateAt(revision) : cache.state;
   if (state === undefined) throw options.continueToken === "" ? expiredContinue(undefined) : expiredContinue(encodeContinue(-1, from.slice(selection.keyPrefix.length)));
+  if (!selection.isEverything) await prepareVersions(definition, selection.candidates(state));
   const shownRevision = options.isExact || options.continueToken !== "" ? revision : current;
   return page(state, selection, { from, limit: options.limit, revision: shownRevision, clock: server.clock });
 }
@@ -97,6 +103,7 @@ function morePages(state: SortedMap<StoredObject>, selection: Selection, page: {
 export async function respondList(context: RequestContext, definition: ResourceDefinition, list: ListResult, form: Negotiated): Promise<ApiResponse> {
   const { clock, descriptions } = context.server;
   const { items, metadata } = list;
+  await prepareVersions(definition, items);
   if (form.mediaType === "application/json" && form.transform === undefined && !form.isPretty && items.every((stored) => isServedAsStored(definition, stored))) {
     return listResponse(form.mediaType, storedItems(listHead(definition, metadata), items, !definition.isCustom, clock));
   }

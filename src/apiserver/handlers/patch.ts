@@ -49,10 +49,10 @@ export async function handlePatch(context: RequestContext, definition: ResourceD
     subresource,
     options,
     createsMissing: false,
-    produce(old) {
+    async produce(old) {
       if (old === undefined) throw notFoundError(definition, name);
       const object = patchObject({ context, definition, options, type }, old, body);
-      trackUpdate({ context, definition, options }, object, old, subresource);
+      await trackUpdate({ context, definition, options }, object, old, subresource);
       return object;
     },
   });

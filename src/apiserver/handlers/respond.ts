@@ -8,7 +8,7 @@ import type { StoredObject } from "../cache/stored-object.ts";
 import { allMediaTypes, negotiate } from "../http/negotiation.ts";
 import type { Negotiated, Offer, Transform } from "../http/negotiation.ts";
 import { jsonBytesResponse, objectResponse } from "../http/write-response.ts";
-import { isServedAsStored, readVersion } from "../registry/convert.ts";
+import { isServedAsStored, prepareVersions, readVersion } from "../registry/convert.ts";
 import { printed, sortedMembers } from "../registry/object-codec.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -57,8 +57,9 @@ export function objectTransforms(definition: ResourceDefinition, subresource = "
 const withoutTable = new Set(["ephemeralcontainers", "resize"]);
 
 /** Answers with a stored object. Plain JSON is a slice of the stored bytes. */
-export function respondStored(context: RequestContext, definition: ResourceDefinition, stored: StoredObject, options: { form: Negotiated; status: number }): ApiResponse {
+export async function respondStored(context: RequestContext, definition: ResourceDefinition, stored: StoredObject, options: { form: Negotiated; status: number }): Promise<ApiResponse> {
   const { form, status } = options;
+  await prepareVersions(definition, [stored]);
   if (form.mediaType === "application/json" && form.transform === undefined && !form.isPretty && isServedAsStored(definition, stored)) return jsonBytesResponse(status, stored.toJsonLine());
   return respondObject(context, definition, readVersion(definition, stored), options);
 }

@@ -15,7 +15,8 @@ import { formatTime } from "../../apimachinery/time.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { invalid } from "../../apimachinery/field-error.ts";
 import { StatusError, badRequestError, invalidError, notFoundError } from "../../apimachinery/status.ts";
-import { readVersion } from "../registry/convert.ts";
+import type { StoredObject } from "../cache/stored-object.ts";
+import { prepareVersions, readVersion } from "../registry/convert.ts";
 import { managerOf, setManagedFields } from "../registry/field-tracking.ts";
 import { parseWriteOptions } from "../registry/options.ts";
 import type { WriteOptions } from "../registry/options.ts";
@@ -38,7 +39,11 @@ const scaleType = { group: "autoscaling", version: "v1", kind: "Scale", schema: 
 export async function handleScale(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
   const form = negotiateFor(context, ["Table", "PartialObjectMetadata"]);
   const respond = (object: KubeObject, isLenient = true) => respondObject(context, withScaleTable(definition), scaleOf(object, definition, isLenient) as unknown as KubeObject, { form, status: 200, schema: scaleSchema });
-  if (context.request.method === "GET") return respond(readVersion(definition, await findStored(context, definition)), false);
+  const read = async (stored: StoredObject) => {
+    await prepareVersions(definition, [stored]);
+    return readVersion(definition, stored);
+  };
+  if (context.request.method === "GET") return respond(await read(await findStored(context, definition)), false);
   const { options, change } = readChange(context, definition);
   const result = await updateObject({
     context,
@@ -58,7 +63,7 @@ export async function handleScale(context: RequestContext, definition: ResourceD
       return object;
     },
   });
-  return respond("stored" in result ? readVersion(definition, result.stored) : result.dryRun);
+  return respond("stored" in result ? await read(result.stored) : result.dryRun);
 }
 
 /** A copy with other replicas. */

@@ -4,6 +4,7 @@ import type { FieldSelector } from "../../apimachinery/selectors/field-selector.
 import { matchesLabels, parseLabelSelector } from "../../apimachinery/selectors/label-selector.ts";
 import type { LabelSelector } from "../../apimachinery/selectors/label-selector.ts";
 import { badRequestError } from "../../apimachinery/status.ts";
+import type { SortedMap } from "../../base/sorted-map.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
 import { readVersion } from "../registry/convert.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
@@ -15,7 +16,10 @@ export interface Selection {
   readonly onlyKey: string | undefined;
   /** Whether there is nothing to test beside the key. */
   readonly isEverything: boolean;
+  /** Of an object that can be read in this version. */
   matches(stored: StoredObject): boolean;
+  /** What comes into question. */
+  candidates(state: SortedMap<StoredObject>): StoredObject[];
 }
 
 /** Reads the selectors of a request. Throws 400. */
@@ -26,10 +30,17 @@ export function parseSelection(definition: ResourceDefinition, namespace: string
   const exactNamespace = exactFieldValue(fields, "metadata.namespace");
   const inNamespace = definition.isNamespaced ? namespace || (exactNamespace ?? "") : "";
   const isEverything = labels.requirements.length === 0 && fields.length === 0;
+  const keyPrefix = inNamespace === "" ? "" : `${inNamespace}/`;
+  const onlyKey = exactName === undefined || exactName === "" || (definition.isNamespaced && inNamespace === "") ? undefined : keyPrefix + exactName;
   return {
-    keyPrefix: inNamespace === "" ? "" : `${inNamespace}/`,
-    onlyKey: exactName === undefined || exactName === "" ? undefined : definition.isNamespaced ? (inNamespace === "" ? undefined : `${inNamespace}/${exactName}`) : exactName,
+    keyPrefix,
+    onlyKey,
     isEverything,
+    candidates(state) {
+      const only = onlyKey === undefined ? undefined : state.get(onlyKey);
+      if (onlyKey !== undefined) return only === undefined ? [] : [only];
+      return [...state.prefixed(keyPrefix)].map(([, stored]) => stored);
+    },
     matches(stored) {
       if (isEverything) return true;
       if (fields.length > 0 && !matchesFields(fields, fieldValues(definition, stored))) return false;

@@ -37,7 +37,7 @@ export async function handleTokenRequest(context: RequestContext, definition: Re
   const spec = (request.spec ??= {} as NonNullable<TokenRequest["spec"]>);
   spec.expirationSeconds ??= defaultSeconds;
   const tracked = request as unknown as KubeObject;
-  trackUpdate({ context, definition: { ...definition, ...requestType, strategy: undefined }, options }, tracked, undefined, "token");
+  await trackUpdate({ context, definition: { ...definition, ...requestType, strategy: undefined }, options }, tracked, undefined, "token");
   const admitted = { context, operation: "CREATE", definition, subresource: "token", namespace, name, object: request as unknown as KubeObject, oldObject: undefined, isDryRun: options.isDryRun } as const;
   await context.server.admission.mutate(admitted);
   if (account === undefined) throw notFoundError(definition, name);

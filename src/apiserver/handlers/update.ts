@@ -29,11 +29,11 @@ export async function handleUpdate(context: RequestContext, definition: Resource
     options,
     checksUid: true,
     createsMissing: subresource === "" && definition.strategy?.update.allowsCreate === true,
-    produce(old) {
+    async produce(old) {
       const object = deepCopy(given);
       dropDuplicateOwners(object, context.warnings, "request");
       object.metadata.name = name;
-      trackUpdate({ context, definition, options }, object, old, subresource);
+      await trackUpdate({ context, definition, options }, object, old, subresource);
       return object;
     },
   });

@@ -38,7 +38,7 @@ export async function handleVirtual(context: RequestContext, definition: Resourc
   const options = parseWriteOptions(context.query, "CreateOptions");
   const object = decodeBody(context, definition, options.fieldValidation);
   fillNamespace(context, definition, object);
-  trackUpdate({ context, definition, options }, object, undefined, "");
+  await trackUpdate({ context, definition, options }, object, undefined, "");
   const answer = await review(object, context);
   return respondObject(context, definition, answer, { form, status: 201 });
 }

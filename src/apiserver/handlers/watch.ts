@@ -8,11 +8,14 @@ import { Pacer } from "../../base/pacer.ts";
 import type { SortedMap } from "../../base/sorted-map.ts";
 import type { CacheEvent, EventType, ResourceCache } from "../cache/resource-cache.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
+import { prepareVersions } from "../registry/convert.ts";
+import { UndecodableError } from "../registry/object-codec.ts";
 import { toStatus } from "../http/write-response.ts";
 import type { Negotiated } from "../http/negotiation.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import { expiredError } from "../../apimachinery/status.ts";
+import { unreadableError } from "./list.ts";
 import { negotiateFrames } from "./respond.ts";
 import { futureVersionError } from "./versions.ts";
 import { parseSelection } from "./selection.ts";
@@ -27,12 +30,23 @@ export async function handleWatch(context: RequestContext, definition: ResourceD
   const options = parseWatchOptions(context);
   // There is no such thing as a list of changes: the answer ends before it begins.
   if (form.transform?.kind === "PartialObjectMetadataList") return { status: 200, headers: { "content-type": streamType(form) }, body: { kind: "bytes", bytes: new Uint8Array() } };
+  await prepareState(definition, selection);
   const stream = new WatchStream(context, definition, { selection, options, form });
   return {
     status: 200,
     headers: { "content-type": streamType(form) },
     body: { kind: "stream", chunks: stream },
   };
+}
+
+/** What a watch may begin with has to be readable before it is answered. Throws 429. */
+async function prepareState(definition: ResourceDefinition, selection: Selection): Promise<void> {
+  if (definition.codec?.isConvertedByWebhook !== true) return;
+  try {
+    await prepareVersions(definition, selection.candidates(definition.storage!.cache.state));
+  } catch (error) {
+    throw error instanceof UndecodableError ? unreadableError(definition, error) : error;
+  }
 }
 
 function streamType(form: Negotiated): string {
@@ -59,6 +73,9 @@ const bookmarkMs = 60_000;
  */
 class WatchStream implements AsyncIterable<Uint8Array> {
   readonly #context: RequestContext;
+  readonly #definition: ResourceDefinition;
+  /** Whether a webhook converts what is sent, so that events are looked at only when they are taken. */
+  readonly #isConverted: boolean;
   readonly #selection: Selection;
   readonly #options: WatchOptions;
   readonly #encoder: FrameEncoder;
@@ -73,6 +90,8 @@ class WatchStream implements AsyncIterable<Uint8Array> {
 
   constructor(context: RequestContext, definition: ResourceDefinition, watch: { selection: Selection; options: WatchOptions; form: Negotiated }) {
     this.#context = context;
+    this.#definition = definition;
+    this.#isConverted = definition.codec?.isConvertedByWebhook === true;
     this.#selection = watch.selection;
     this.#options = watch.options;
     this.#encoder = new FrameEncoder(context, definition, watch.form);
@@ -97,7 +116,9 @@ class WatchStream implements AsyncIterable<Uint8Array> {
       yield* this.#initialPieces();
       for (;;) {
         if (this.#pending.length > 0) {
-          yield this.#take();
+          const piece = this.#isConverted ? await this.#takeConverted() : this.#take();
+          if (piece === undefined) return;
+          if (piece.length > 0) yield piece;
           continue;
         }
         if (this.#isEnded || limit.signal.aborted) return;
@@ -119,6 +140,7 @@ class WatchStream implements AsyncIterable<Uint8Array> {
     if (this.#initial === undefined) return;
     const { state, bookmarkRevision } = this.#initial;
     this.#initial = undefined;
+    if (this.#isConverted && !(await this.#isReadable(this.#selection.candidates(state)))) return this.#end();
     const pacer = new Pacer(this.#context.server.clock);
     let frames: Buffer[] = [];
     let bytes = 0;
@@ -144,6 +166,27 @@ class WatchStream implements AsyncIterable<Uint8Array> {
     if (pending.every(isEvent)) return this.#encoder.events(pending, this.#selection.keyPrefix);
     if (pending.length === 1) return pending[0] as Buffer;
     return Buffer.concat(pending.map((item) => (isEvent(item) ? this.#encoder.event(item) : item)));
+  }
+
+  /** As `#take`, of what a webhook has converted; undefined when it could not, which ends the watch. */
+  async #takeConverted(): Promise<Buffer | undefined> {
+    const pending = this.#pending;
+    this.#pending = [];
+    const stored = pending.flatMap((item) => (isEvent(item) ? [item.object, ...(this.#selection.isEverything || item.previous === undefined ? [] : [item.previous])] : []));
+    if (!(await this.#isReadable(stored))) return undefined;
+    const frames = pending.flatMap((item) => (isEvent(item) ? (this.#frame(item) ?? []) : [item]));
+    this.#events.value += frames.length;
+    return Buffer.concat(frames);
+  }
+
+  async #isReadable(stored: readonly StoredObject[]): Promise<boolean> {
+    try {
+      await prepareVersions(this.#definition, stored);
+      return true;
+    } catch (error) {
+      if (error instanceof UndecodableError) return false;
+      throw error;
+    }
   }
 
   #onBookmark: () => void = () => {};
@@ -178,16 +221,20 @@ class WatchStream implements AsyncIterable<Uint8Array> {
 
   #deliver(event: CacheEvent): void {
     if (!event.object.key.startsWith(this.#selection.keyPrefix)) return;
-    if (this.#selection.isEverything) {
-      this.#push(event);
-      return;
-    }
+    if (this.#isConverted || this.#selection.isEverything) return this.#push(event);
+    const frame = this.#frame(event);
+    if (frame !== undefined) this.#push(frame);
+  }
+
+  /** An event as this watch sees it, if it does. */
+  #frame(event: CacheEvent): Buffer | undefined {
+    if (this.#selection.isEverything) return this.#encoder.event(event);
     const isNow = event.type !== "DELETED" && this.#selection.matches(event.object);
     const wasBefore = event.previous !== undefined && this.#selection.matches(event.previous);
     const type = transition(isNow, wasBefore);
-    if (type === undefined) return;
-    if (type === event.type) this.#push(this.#encoder.event(event));
-    else this.#push(this.#encoder.object(type, type === "DELETED" ? event.previous!.at(event.revision) : event.object));
+    if (type === undefined) return undefined;
+    if (type === event.type) return this.#encoder.event(event);
+    return this.#encoder.object(type, type === "DELETED" ? event.previous!.at(event.revision) : event.object);
   }
 
   #scheduleBookmark(): () => void {
@@ -201,7 +248,7 @@ class WatchStream implements AsyncIterable<Uint8Array> {
 
   #push(frame: Buffer | CacheEvent): void {
     if (this.#isEnded) return;
-    this.#events.value += 1;
+    if (!this.#isConverted) this.#events.value += 1;
     this.#pending.push(frame);
     if (this.#pending.length > queueLimit && this.#wake === undefined) this.#end();
     this.#notify();

@@ -9,10 +9,10 @@ import { relativeKey } from "./resource-definition.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { storageFailure } from "./storage-errors.ts";
 
-/** The bytes an object is stored as: in the storage version, canonical, without its resourceVersion. */
-export function storedBytes(definition: ResourceDefinition, object: KubeObject): Buffer {
+/** The bytes an object is stored as: in the storage version, canonical, without its resourceVersion. Rejects with a StatusError. */
+export async function storedBytes(definition: ResourceDefinition, object: KubeObject): Promise<Buffer> {
   const { codec } = definition;
-  if (codec !== undefined) return encodeStored(codec.print(codec.toStored(object)) as unknown as KubeObject);
+  if (codec !== undefined) return encodeStored(codec.print(await codec.toStored(object)) as unknown as KubeObject);
   const storage = definition.storage!;
   const converted = definition.conversion === undefined ? object : definition.conversion.toStored(object);
   return encodeStored(canonicalize(converted as unknown as JsonObject, storage.schema, { emptiesVanish: storage.isJson !== true }) as unknown as KubeObject);

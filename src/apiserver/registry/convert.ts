@@ -3,11 +3,16 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 
-/** The object in the version of `definition`. Callers must not change it. */
+/** The object in the version of `definition`, after `prepareVersions`. Callers must not change it. */
 export function readVersion(definition: ResourceDefinition, stored: StoredObject): KubeObject {
   const object = definition.storage!.cache.parse(stored);
   if (definition.codec !== undefined) return definition.codec.read(stored, object);
   return definition.conversion === undefined ? object : definition.conversion.fromStored(object);
+}
+
+/** Lets stored objects be read in the version of `definition`: to be awaited before. Rejects with an UndecodableError. */
+export async function prepareVersions(definition: ResourceDefinition, stored: readonly StoredObject[]): Promise<void> {
+  if (definition.codec?.isConvertedByWebhook === true) await definition.codec.prepare(stored, (one) => definition.storage!.cache.parse(one));
 }
 
 /** Whether an object's stored bytes can be served as they are. */

@@ -44,7 +44,7 @@ export async function createObject(request: CreateRequest): Promise<Written> {
   const isGenerated = (metadata.name ?? "") === "" && (metadata.generateName ?? "") !== "";
   if (definition.isNamespaced) fillNamespace(object, request.namespace);
   else delete metadata.namespace;
-  if (request.isTracked !== true) trackUpdate(request, object, undefined, "");
+  if (request.isTracked !== true) await trackUpdate(request, object, undefined, "");
   const admission = admissionRequest(request, object);
   const base = isGenerated ? metadata.generateName! : "";
   // Mutating admission sees the wish, not the name: it is made up only now.
@@ -86,7 +86,7 @@ async function createNamed(request: CreateRequest, admission: AdmissionRequest, 
     if (existing !== undefined) throw takenError(definition, name, existing);
     // What prepare and admission have added is defaulted like the rest.
     strategy.defaults?.(object);
-    const bytes = storedBytes(definition, object);
+    const bytes = await storedBytes(definition, object);
     if (options.isDryRun) {
       await allocation.release();
       return { dryRun: object };

@@ -6,7 +6,7 @@ import { formatTime } from "../../apimachinery/time.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
 import type { RequestContext } from "../request-context.ts";
 import { commitDelete, commitPut, storedBytes } from "./commit.ts";
-import { readVersion } from "./convert.ts";
+import { prepareVersions, readVersion } from "./convert.ts";
 import type { DeleteOptions } from "./delete-options.ts";
 import { errorKind, relativeKey } from "./resource-definition.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
@@ -48,6 +48,7 @@ export async function deleteObject(request: DeleteRequest): Promise<Deleted> {
 
 async function deleteStored(request: DeleteRequest, stored: StoredObject): Promise<Deleted | "raced"> {
   const { definition, options, context } = request;
+  await prepareVersions(definition, [stored]);
   const old = readVersion(definition, stored);
   checkPreconditions(request, old);
   if (options.ignoresReadErrors) throw unsafeDeletionError(request);
@@ -56,7 +57,7 @@ async function deleteStored(request: DeleteRequest, stored: StoredObject): Promi
   const plan = planDeletion(request, old, context.server.clock.nowMs());
   if (plan.kind === "remove") {
     if (options.isDryRun) return { isGone: true, object: plan.object, stored: undefined };
-    const last = plan.isShortened ? await commitPut(context.server, definition, request, storedBytes(definition, plan.object), stored.revision) : { isCommitted: true as const, stored };
+    const last = plan.isShortened ? await commitPut(context.server, definition, request, await storedBytes(definition, plan.object), stored.revision) : { isCommitted: true as const, stored };
     if (!last.isCommitted) return "raced";
     const result = await commitDelete(context.server, definition, last.stored);
     if (!result.isCommitted) return "raced";
@@ -64,10 +65,11 @@ async function deleteStored(request: DeleteRequest, stored: StoredObject): Promi
     return { isGone: true, object: plan.object, stored: result.stored };
   }
   if (plan.kind === "unchanged") return { isGone: false, object: old, stored };
-  const bytes = storedBytes(definition, plan.object);
+  const bytes = await storedBytes(definition, plan.object);
   if (options.isDryRun) return { isGone: false, object: plan.object, stored: undefined };
   const result = await commitPut(context.server, definition, request, bytes, stored.revision);
   if (!result.isCommitted) return "raced";
+  await prepareVersions(definition, [result.stored]);
   return { isGone: false, object: readVersion(definition, result.stored), stored: result.stored };
 }
 

@@ -1,13 +1,14 @@
 /** Keeps `metadata.managedFields` true to who wrote what (documentation page "Server-Side Apply"). */
 import { formatTime } from "../../apimachinery/time.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
+import { StatusError } from "../../apimachinery/status.ts";
 import { apiVersionOf } from "../../apimachinery/object.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../../apimachinery/object.ts";
 import { updateManagedFields } from "../../apimachinery/managed-fields/manager.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { WriteOptions } from "./options.ts";
 import { printed } from "./object-codec.ts";
-import { otherVersionsOf } from "./other-versions.ts";
+import { withOtherVersions } from "./other-versions.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 
 export interface TrackedWrite {
@@ -17,9 +18,9 @@ export interface TrackedWrite {
 }
 
 /** Records that this request's manager wrote what differs between `oldObject` and `object`; changes `object.metadata.managedFields`. */
-export function trackUpdate(write: TrackedWrite, object: KubeObject, oldObject: KubeObject | undefined, subresource: string): void {
+export async function trackUpdate(write: TrackedWrite, object: KubeObject, oldObject: KubeObject | undefined, subresource: string): Promise<void> {
   const { definition, context } = write;
-  const entries = updateManagedFields({
+  const input = {
     schema: definition.schema,
     oldObject: oldObject === undefined ? undefined : asJson(oldObject, definition),
     newObject: asJson(object, definition),
@@ -28,9 +29,14 @@ export function trackUpdate(write: TrackedWrite, object: KubeObject, oldObject: 
     subresource,
     nowText: formatTime(context.server.clock.nowMs()),
     resetFields: resetFieldsOf(definition, subresource),
-    otherVersions: otherVersionsOf(definition, context.server.resources),
-  });
-  setManagedFields(object, entries);
+  };
+  try {
+    setManagedFields(object, await withOtherVersions(definition, context.server.resources, (otherVersions) => updateManagedFields({ ...input, otherVersions })));
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    // A webhook cannot tell what other managers see of the change: nobody owns anything.
+    setManagedFields(object, []);
+  }
 }
 
 export function setManagedFields(object: KubeObject, entries: readonly ManagedFieldsEntry[]): void {

@@ -42,10 +42,10 @@ export async function updateInternally(server: ServerState, definition: Resource
     subresource,
     options,
     createsMissing: false,
-    produce(old) {
+    async produce(old) {
       if (old === undefined) throw notFoundError(definition, target.name);
       const object = change(deepCopy(old)) ?? deepCopy(old);
-      trackUpdate({ context, definition, options }, object, old, subresource);
+      await trackUpdate({ context, definition, options }, object, old, subresource);
       return object;
     },
   });

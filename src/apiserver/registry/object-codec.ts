@@ -13,24 +13,33 @@ export interface ObjectCodec {
   decode(value: JsonObject): { readonly object: KubeObject; readonly faults: string[] };
   /** An object that server-side apply made of this version's fields; changed in place. Throws a `DecodeError`. */
   adopt(value: JsonObject): KubeObject;
-  /** How managed fields see an object in the definition's other versions. */
-  readonly otherVersions: OtherVersions;
+  /** Whether other versions are made by a webhook, which takes its time. */
+  readonly isConvertedByWebhook: boolean;
+  /** Runs a pure step that sees objects in the definition's other versions, as often as it takes. Rejects with a StatusError when a webhook fails. */
+  withOtherVersions<T>(step: (versions: OtherVersions) => T): Promise<T>;
+  /** An object of this version in another one, by its name. Rejects with a StatusError. */
+  convert(object: KubeObject, version: string): Promise<KubeObject>;
+  /** Makes stored objects fit to be read, where a webhook has to convert them first. Rejects with an UndecodableError. */
+  prepare(stored: readonly StoredObject[], parse: (stored: StoredObject) => KubeObject): Promise<void>;
   /** The JSON that clients see. */
   print(object: KubeObject): JsonObject;
-  /** A stored object in this version; `object` is what its bytes hold. */
+  /** A stored object in this version, prepared if need be; `object` is what its bytes hold. */
   read(stored: StoredObject, object: KubeObject): KubeObject;
   /** Whether the stored bytes are what clients are to see. */
   isServedAsStored(stored: StoredObject, parse: () => KubeObject): boolean;
-  /** The object in the version that is stored. */
-  toStored(object: KubeObject): KubeObject;
+  /** The object in the version that is stored. Rejects with a StatusError. */
+  toStored(object: KubeObject): Promise<KubeObject>;
 }
 
 /** A stored object that no version of its definition can read; `fault` says why. */
 export class UndecodableError extends StatusError {
+  /** Without the root of all keys, with a slash in front. */
+  readonly key: string;
   readonly fault: string;
 
   constructor(key: string, fault: string) {
     super(internalServerError(`StorageError: corrupt object, Code: 7, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${fault}`).status);
+    this.key = key;
     this.fault = fault;
   }
 }

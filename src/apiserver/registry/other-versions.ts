@@ -8,9 +8,12 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import type { ResourceTable } from "./resource-table.ts";
 
-/** The versions beside the one that `definition` serves. */
-export function otherVersionsOf(definition: ResourceDefinition, resources: ResourceTable): OtherVersions {
-  if (definition.codec !== undefined) return definition.codec.otherVersions;
+/** Runs a pure step that sees objects in the versions beside the one that `definition` serves. It may be begun anew while a webhook converts. */
+export async function withOtherVersions<T>(definition: ResourceDefinition, resources: ResourceTable, step: (versions: OtherVersions) => T): Promise<T> {
+  return definition.codec === undefined ? step(builtInVersions(definition, resources)) : definition.codec.withOtherVersions(step);
+}
+
+function builtInVersions(definition: ResourceDefinition, resources: ResourceTable): OtherVersions {
   return (apiVersion) => {
     const version = parseApiVersion(apiVersion);
     const other = version === undefined ? undefined : resources.byKind(version.group, version.version, definition.kind);

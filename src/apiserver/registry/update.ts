@@ -12,7 +12,7 @@ import type { RequestContext } from "../request-context.ts";
 import { commitDelete, commitPut, storedBytes } from "./commit.ts";
 import { createObject } from "./create.ts";
 import type { Written } from "./create.ts";
-import { readVersion } from "./convert.ts";
+import { prepareVersions, readVersion } from "./convert.ts";
 import type { WriteOptions } from "./options.ts";
 import { dropDuplicateOwners } from "./owner-references.ts";
 import { UndecodableError } from "./object-codec.ts";
@@ -71,7 +71,7 @@ async function createMissing(request: UpdateRequest): Promise<Updated> {
 async function updateStored(request: UpdateRequest, stored: StoredObject): Promise<Written | "raced"> {
   const { context, definition, options } = request;
   const server = context.server;
-  const old = readOld(definition, stored);
+  const old = await readOld(definition, stored);
   const object = await request.produce(old);
   if (request.checksUid === true && (object.metadata.uid ?? "") !== "" && object.metadata.uid !== old.metadata.uid) throw uidMismatch(request, object.metadata.uid!, old.metadata.uid ?? "");
   checkNamespace(request, object);
@@ -94,8 +94,9 @@ async function updateStored(request: UpdateRequest, stored: StoredObject): Promi
 }
 
 /** What cannot be read cannot be changed; the fault is told as it is. */
-function readOld(definition: ResourceDefinition, stored: StoredObject): KubeObject {
+async function readOld(definition: ResourceDefinition, stored: StoredObject): Promise<KubeObject> {
   try {
+    await prepareVersions(definition, [stored]);
     return readVersion(definition, stored);
   } catch (error) {
     if (!(error instanceof UndecodableError)) throw error;
@@ -106,7 +107,7 @@ function readOld(definition: ResourceDefinition, stored: StoredObject): KubeObje
 async function writeUpdated(request: UpdateRequest, stored: StoredObject, object: KubeObject): Promise<Written | "raced"> {
   const { context, definition, options } = request;
   definition.strategy!.defaults?.(object);
-  const bytes = storedBytes(definition, object);
+  const bytes = await storedBytes(definition, object);
   if (options.isDryRun) return { dryRun: { ...object, metadata: { ...object.metadata, resourceVersion: String(stored.revision) } } };
   if (isFinished(object, definition.strategy!)) {
     const last = await commitDelete(context.server, definition, stored);

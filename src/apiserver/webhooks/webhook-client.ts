@@ -18,7 +18,7 @@ export interface ClientConfig {
 /** Posts a review and returns the body of the answer. Throws WebhookError. A server that is busy is asked again until the time is over. */
 export async function callWebhook(server: ServerState, config: ClientConfig, { body, timeoutMs, signal }: { readonly body: Uint8Array; readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<Uint8Array> {
   const url = `${urlOf(config)}?timeout=${timeoutMs / 1000}s`;
-  const limit = deadline(server.clock, timeoutMs, signal);
+  const limit = deadline(server.clock, timeoutMs, signal, server.tasks.signal);
   try {
     const target = targetOf(server, config, url);
     for (;;) {

@@ -1,9 +1,11 @@
 /** What policies and webhooks are shown of a request: an admission.k8s.io/v1 AdmissionRequest, with objects in the version that their rule names. */
+import { invariant } from "../../../base/invariant.ts";
 import { canonicalize } from "../../../apimachinery/encode/canonical.ts";
 import { deepCopy } from "../../../apimachinery/json.ts";
 import type { JsonObject } from "../../../apimachinery/json.ts";
 import { apiVersionOf } from "../../../apimachinery/object.ts";
 import type { GroupVersionKind, KubeObject } from "../../../apimachinery/object.ts";
+import { StatusError, internalServerError } from "../../../apimachinery/status.ts";
 import { typeRegistry } from "../../../api/registry.ts";
 import { scaleOf } from "../../handlers/scale.ts";
 import { printed } from "../../registry/object-codec.ts";
@@ -13,7 +15,7 @@ import type { AdmissionRequest } from "../chain.ts";
 import { connectOptions, optionsOf } from "./request-options.ts";
 import { namespaceOf } from "./rules.ts";
 
-/** Everything is made when it is first asked for. `forget` after the object was changed. */
+/** Everything is made when it is first asked for, after `prepare`. */
 export class RequestView {
   readonly request: AdmissionRequest;
   /** The version that is shown. */
@@ -37,8 +39,26 @@ export class RequestView {
     return this.#oldObject;
   }
 
+  /** The object was changed. */
   forget(): void {
     this.#object = undefined;
+  }
+
+  /** To be awaited before the objects are looked at: a webhook may have to convert them. Rejects with a 500. */
+  async prepare(): Promise<void> {
+    if (!this.#isConverted) return;
+    this.#object ??= await this.#converted(this.request.object);
+    this.#oldObject ??= await this.#converted(this.request.oldObject);
+  }
+
+  /** Whether another version is shown than was sent. */
+  get #isConverted(): boolean {
+    const { definition, operation, subresource } = this.request;
+    return definition !== this.definition && operation !== "CONNECT" && subresource !== "scale" && this.kind.kind === this.definition.kind;
+  }
+
+  async #converted(object: KubeObject | undefined): Promise<JsonObject | null> {
+    return object === undefined ? null : this.#typed(printed(this.definition, await inVersion(object, this.request.definition, this.definition)));
   }
 
   get kind(): GroupVersionKind {
@@ -61,10 +81,15 @@ export class RequestView {
     if (object === undefined) return null;
     const { definition: asked, subresource } = this.request;
     const { group, version, kind } = this.kind;
-    const typed = (json: JsonObject): JsonObject => ({ kind, apiVersion: apiVersionOf(group, version), ...json });
-    if (subresource === "scale") return typed(canonicalize(scaleOf(object, asked) as unknown as JsonObject, typeRegistry.kind("autoscaling", "v1", "Scale")!));
-    if (kind !== this.definition.kind) return typed(canonicalize(object as unknown as JsonObject, typeRegistry.kind(group, version, kind)!));
-    return typed(printed(this.definition, inVersion(object, asked, this.definition)));
+    if (subresource === "scale") return this.#typed(canonicalize(scaleOf(object, asked) as unknown as JsonObject, typeRegistry.kind("autoscaling", "v1", "Scale")!));
+    if (kind !== this.definition.kind) return this.#typed(canonicalize(object as unknown as JsonObject, typeRegistry.kind(group, version, kind)!));
+    invariant(!this.#isConverted, "a request was looked at before its objects were converted");
+    return this.#typed(printed(this.definition, object));
+  }
+
+  #typed(json: JsonObject): JsonObject {
+    const { group, version, kind } = this.kind;
+    return { kind, apiVersion: apiVersionOf(group, version), ...json };
   }
 }
 
@@ -74,13 +99,18 @@ export function kindOf(definition: ResourceDefinition, subresource: string): Gro
   return { group, version, kind };
 }
 
-/** An object of one served version in another. */
-export function inVersion(object: KubeObject, from: ResourceDefinition, to: ResourceDefinition): KubeObject {
+/** An object of one served version in another. Rejects with a 500 when a webhook cannot convert it. */
+export async function inVersion(object: KubeObject, from: ResourceDefinition, to: ResourceDefinition): Promise<KubeObject> {
   if (from === to) return object;
-  if (from.codec !== undefined) {
-    const other = from.codec.otherVersions(apiVersionOf(to.group, to.version));
-    return (other?.convert(deepCopy(object) as unknown as JsonObject) as unknown as KubeObject | undefined) ?? object;
+  if (from.codec === undefined) return builtInVersion(object, from, to);
+  try {
+    return await from.codec.convert(object, to.version);
+  } catch (error) {
+    throw error instanceof StatusError ? internalServerError(error.message, error) : error;
   }
+}
+
+function builtInVersion(object: KubeObject, from: ResourceDefinition, to: ResourceDefinition): KubeObject {
   const stored = from.conversion === undefined ? object : from.conversion.toStored(deepCopy(object));
   const converted = to.conversion === undefined ? stored : to.conversion.fromStored(stored);
   return { ...converted, kind: to.kind, apiVersion: apiVersionOf(to.group, to.version) };

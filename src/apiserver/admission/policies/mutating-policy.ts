@@ -84,6 +84,7 @@ async function mutate(request: AdmissionRequest, bound: readonly BoundPolicy<Com
       continue;
     }
     const view = new RequestView(request, definition);
+    await view.prepare();
     const before = view.object;
     for (const binding of bindings) if (binding.match(request) !== undefined) await applyBinding(policy, binding, { view, decisions });
     if (!deepEqual(before, view.object)) noteChange(reinvocation);
@@ -94,7 +95,7 @@ async function mutate(request: AdmissionRequest, bound: readonly BoundPolicy<Com
 async function applyBinding(policy: CompiledPolicy, binding: CompiledBinding, target: { readonly view: RequestView; readonly decisions: AskedDecisions }): Promise<void> {
   const { request } = target.view;
   const prefix = `policy '${policy.name}' with binding '${binding.name}' denied request: `;
-  const found = paramsOf(request, policy.spec.paramKind, binding.paramRef);
+  const found = await paramsOf(request, policy.spec.paramKind, binding.paramRef);
   if ("fault" in found) {
     if (!policy.failsOpen) throw denial(request, `${prefix}failed to configure binding: ${found.fault}`, "Forbidden");
     return;

@@ -53,13 +53,13 @@ export async function mutateObject({ variables, mutations }: CompiledMutations, 
     if ("error" in result) return result.outOfBudget ? result.error : evaluationFault(expression, result.error);
     const json = toJson(result.value as Value);
     if (isCelError(json)) return evaluationFault(expression, json.message);
-    const fault = kind === "apply" ? applied(scope.view, json) : patched(scope.view, json);
+    const fault = await (kind === "apply" ? applied(scope.view, json) : patched(scope.view, json));
     if (fault !== undefined) return fault;
   }
   return undefined;
 }
 
-function applied(view: RequestView, config: JsonValue): string | undefined {
+async function applied(view: RequestView, config: JsonValue): Promise<string | undefined> {
   if (!isObject(config) || Object.keys(config).length === 0) return undefined;
   const { group, version, kind } = view.kind;
   const schema: Schema = view.definition.kind === kind ? view.definition.schema : (typeRegistry.kind(group, version, kind) ?? view.definition.schema);
@@ -67,12 +67,12 @@ function applied(view: RequestView, config: JsonValue): string | undefined {
   if (faults !== undefined) return `error applying patch: failed to convert patch object to typed object: ${faults}`;
   const atomic = atomicPath(config, schema);
   if (atomic !== undefined) return `error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomic}`;
-  replaceObject(view, mergeTyped(view.object!, config, schema));
+  await replaceObject(view, mergeTyped(view.object!, config, schema));
   return undefined;
 }
 
 /** A test that fails means that nothing is to be done. */
-function patched(view: RequestView, operations: JsonValue): string | undefined {
+async function patched(view: RequestView, operations: JsonValue): Promise<string | undefined> {
   if (!Array.isArray(operations) || operations.length === 0) return undefined;
   let next: JsonObject;
   try {
@@ -81,6 +81,6 @@ function patched(view: RequestView, operations: JsonValue): string | undefined {
     if (!(error instanceof PatchError)) throw error;
     return error.message.endsWith("test failed") ? undefined : `JSON Patch: ${error.message}`;
   }
-  replaceObject(view, next, true);
+  await replaceObject(view, next, true);
   return undefined;
 }

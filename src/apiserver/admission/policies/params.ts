@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../apimachinery/json.ts";
 import { apiVersionOf } from "../../../apimachinery/object.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { matchesLabels, selectorFromObject } from "../../../apimachinery/selectors/label-selector.ts";
-import { readVersion } from "../../registry/convert.ts";
+import { prepareVersions, readVersion } from "../../registry/convert.ts";
 import { printed } from "../../registry/object-codec.ts";
 import { relativeKey } from "../../registry/resource-definition.ts";
 import type { ResourceDefinition } from "../../registry/resource-definition.ts";
@@ -21,13 +21,13 @@ export function paramKindFault(request: AdmissionRequest, paramKind: ParamKind |
   return resourceOfKind(request, apiVersion, kind) === undefined ? `failed to find resource referenced by paramKind: '${apiVersion}, Kind=${kind}'` : undefined;
 }
 
-export function paramsOf(request: AdmissionRequest, paramKind: ParamKind | undefined, paramRef: ParamRef | undefined): Params {
+export async function paramsOf(request: AdmissionRequest, paramKind: ParamKind | undefined, paramRef: ParamRef | undefined): Promise<Params> {
   if (paramKind === undefined) return { params: [undefined] };
   if (paramRef === undefined) return { params: [null] };
   const definition = resourceOfKind(request, paramKind.apiVersion ?? "", paramKind.kind ?? "")!;
   const namespace = paramNamespace(request, definition, paramRef);
   if (typeof namespace === "object") return namespace;
-  const params = findParams(definition, namespace, paramRef);
+  const params = await findParams(definition, namespace, paramRef);
   if (params.length === 0 && paramRef.parameterNotFoundAction === "Deny") return { fault: "no params found for policy binding with `Deny` parameterNotFoundAction" };
   return { params };
 }
@@ -39,15 +39,19 @@ function paramNamespace(request: AdmissionRequest, definition: ResourceDefinitio
   return own === "" ? { fault: "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources" } : own;
 }
 
-function findParams(definition: ResourceDefinition, namespace: string, { name = "", selector }: ParamRef): JsonObject[] {
+async function findParams(definition: ResourceDefinition, namespace: string, { name = "", selector }: ParamRef): Promise<JsonObject[]> {
   const cache = definition.storage?.cache;
   if (cache === undefined) return [];
   if (name !== "") {
     const stored = cache.get(relativeKey(definition, namespace, name));
-    return stored === undefined ? [] : [shown(definition, readVersion(definition, stored))];
+    if (stored === undefined) return [];
+    await prepareVersions(definition, [stored]);
+    return [shown(definition, readVersion(definition, stored))];
   }
   const wanted = selectorFromObject(selector);
-  const objects = [...cache.state.prefixed(definition.isNamespaced ? `${namespace}/` : "")].map(([, stored]) => readVersion(definition, stored));
+  const found = [...cache.state.prefixed(definition.isNamespaced ? `${namespace}/` : "")].map(([, stored]) => stored);
+  await prepareVersions(definition, found);
+  const objects = found.map((stored) => readVersion(definition, stored));
   return objects.filter(({ metadata }) => matchesLabels(wanted, metadata.labels)).map((object) => shown(definition, object));
 }
 

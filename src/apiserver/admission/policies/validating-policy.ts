@@ -83,13 +83,13 @@ class Hearing {
   }
 
   async #hearBinding(policy: CompiledPolicy, binding: CompiledBinding, definition: ResourceDefinition): Promise<void> {
-    const found = paramsOf(this.#request, policy.spec.paramKind, binding.paramRef);
+    const found = await paramsOf(this.#request, policy.spec.paramKind, binding.paramRef);
     if ("fault" in found) {
       if (!policy.failsOpen) this.#deny(deniedBy(policy, binding), { message: `failed to configure binding: ${found.fault}` });
       return;
     }
     for (const params of found.params) {
-      const { denials, auditAnnotations } = await validateRequest(policy, { view: this.#view(definition), decisions: this.#decisions, params });
+      const { denials, auditAnnotations } = await validateRequest(policy, { view: await this.#view(definition), decisions: this.#decisions, params });
       for (const denial of denials) this.#act(policy, binding, denial);
       for (const [key, value] of auditAnnotations) annotate(this.#request.context, `${policy.name}/${key}`, value);
     }
@@ -115,9 +115,10 @@ class Hearing {
     this.denied = new StatusError({ ...status, reason, code: codes.get(reason) ?? 422, details: { ...status.details, causes: [{ message: text }] } });
   }
 
-  #view(definition: ResourceDefinition): RequestView {
+  async #view(definition: ResourceDefinition): Promise<RequestView> {
     let view = this.#views.get(definition);
     if (view === undefined) this.#views.set(definition, (view = new RequestView(this.#request, definition)));
+    await view.prepare();
     return view;
   }
 }

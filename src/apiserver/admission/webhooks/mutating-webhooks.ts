@@ -33,6 +33,7 @@ async function mutate(request: AdmissionRequest, webhooks: readonly CompiledWebh
     const definition = webhook.match(request);
     if (definition === undefined) continue;
     const view = new RequestView(request, definition);
+    await view.prepare();
     if (!(await isWanted(webhook, view, decisions))) continue;
     const isChanged = await invoke(webhook, view, `round_${reinvocation.round}_index_${index++}`);
     if (isChanged) noteChange(reinvocation);
@@ -47,7 +48,7 @@ async function invoke(webhook: CompiledWebhook, view: RequestView, place: string
   try {
     const before = view.object;
     const answer = await ask(webhook, view, true);
-    const isChanged = before !== null && patched(view, answer) && !deepEqual(before, view.object);
+    const isChanged = before !== null && (await patched(view, answer)) && !deepEqual(before, view.object);
     note(isChanged);
     return isChanged;
   } catch (error) {

@@ -16,12 +16,12 @@ import type { RequestView } from "../matching/request-view.ts";
 import type { ReviewAnswer } from "./review.ts";
 
 /** Whether there was a patch. Throws a WebhookError for one that cannot be read, a 500 for one that does not fit, whatever the failure policy. */
-export function patched(view: RequestView, { patch = "", patchType }: ReviewAnswer): boolean {
+export async function patched(view: RequestView, { patch = "", patchType }: ReviewAnswer): Promise<boolean> {
   if (patch === "") return false;
   const operations = readPatch(patch);
   if (operations.length === 0) return false;
   if (patchType !== undefined && patchType !== "JSONPatch") throw new WebhookError(`unsupported patch type ${goQuote(patchType)}`);
-  replaceObject(view, applied(view.object!, operations));
+  await replaceObject(view, applied(view.object!, operations));
   return true;
 }
 
@@ -50,15 +50,16 @@ function applied(object: JsonObject, operations: JsonValue): JsonObject {
 }
 
 /** Puts JSON of the view's version in the place of the request's object, which stays the same JavaScript object; `isStrict`: unknown fields are refused. Throws a 500 for JSON of another shape. */
-export function replaceObject(view: RequestView, json: JsonObject, isStrict = false): void {
+export async function replaceObject(view: RequestView, json: JsonObject, isStrict = false): Promise<void> {
   const { request, definition } = view;
   const target = request.object!;
   const next = decoded(view, json, isStrict);
-  const replacement = request.subresource === "scale" ? withReplicas(target, request.definition, replicasOf(next)) : inVersion(next, definition, request.definition);
+  const replacement = request.subresource === "scale" ? withReplicas(target, request.definition, replicasOf(next)) : await inVersion(next, definition, request.definition);
   for (const member of Object.keys(target)) delete target[member];
   Object.assign(target, replacement);
   target.metadata ??= {};
   view.forget();
+  await view.prepare();
 }
 
 function decoded({ definition, kind }: RequestView, json: JsonObject, isStrict: boolean): KubeObject {

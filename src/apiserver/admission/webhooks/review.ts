@@ -1,11 +1,9 @@
 /** AdmissionReview, asked and answered (API group admission.k8s.io). */
 import { DecodeError, decodeObject } from "../../../apimachinery/decode/decode-object.ts";
 import { goQuote } from "../../../apimachinery/go-quote.ts";
-import { isObject } from "../../../apimachinery/json.ts";
-import type { JsonValue } from "../../../apimachinery/json.ts";
 import type { Status } from "../../../apimachinery/status.ts";
-import { yamlToJson } from "../../../apimachinery/yaml.ts";
 import { typeRegistry } from "../../../api/registry.ts";
+import { readReviewBody } from "../../webhooks/read-review.ts";
 import { WebhookError } from "../../webhooks/review-webhook.ts";
 import type { RequestView } from "../matching/request-view.ts";
 
@@ -57,38 +55,16 @@ interface Review {
   readonly response?: ReviewAnswer | null;
 }
 
-const goTypeMeta = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 const reviewSchema = typeRegistry.struct("api.admission.v1.AdmissionReview")!;
 
-/** JSON or YAML, whatever the content type says. */
 function readReview(body: Uint8Array, version: ReviewVersion): Review {
-  const value = parsed(body);
-  if (value === null) return {};
-  if (!isObject(value)) throw failedCall(`couldn't get version/kind; json parse error: json: cannot unmarshal ${goName(value)} into Go value of type ${goTypeMeta}`);
-  const { kind = "", apiVersion = "" } = value as Review;
-  const expected = `admission.k8s.io/${version}`;
-  if (kind !== "" && kind !== "AdmissionReview") throw failedCall(`no kind ${goQuote(kind)} is registered for version ${goQuote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`);
-  if (apiVersion !== "" && apiVersion !== expected) throw failedCall(`converting (${apiVersion.slice(apiVersion.indexOf("/") + 1)}.AdmissionReview) to (${version}.AdmissionReview): unknown conversion`);
   try {
+    const value = readReviewBody(body, { group: "admission.k8s.io", version, kind: "AdmissionReview" });
     return decodeObject(Buffer.from(JSON.stringify(value)), reviewSchema, { mediaType: "json" }).object as Review;
   } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-    throw failedCall(error.message);
+    if (!(error instanceof DecodeError) && !(error instanceof WebhookError)) throw error;
+    throw new WebhookError(`failed to call webhook: ${error.message}`, { cause: error });
   }
-}
-
-function parsed(body: Uint8Array): JsonValue {
-  try {
-    return yamlToJson(body);
-  } catch (error) {
-    throw failedCall(`couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
-function goName(value: JsonValue): string {
-  if (Array.isArray(value)) return "array";
-  return typeof value === "boolean" ? "bool" : typeof value;
 }
 
 const invalidAnswer = (text: string) => new WebhookError(`received invalid webhook response: ${text}`);
-const failedCall = (text: string) => new WebhookError(`failed to call webhook: ${text}`);

@@ -31,6 +31,7 @@ type MeantWebhook = { readonly webhook: CompiledWebhook; readonly definition: Re
 async function validate(request: AdmissionRequest, meant: readonly MeantWebhook[]): Promise<void> {
   const decisions = new AskedDecisions(request.context.server.authorizer, request.context.user);
   const views = new Map(meant.map(({ definition }) => [definition, new RequestView(request, definition)]));
+  for (const view of views.values()) await view.prepare();
   const wanted: MeantWebhook[] = [];
   for (const each of meant) if (await isWanted(each.webhook, views.get(each.definition)!, decisions)) wanted.push(each);
   const failures = await Promise.all(wanted.map(({ webhook, definition }, index) => failure(webhook, views.get(definition)!, index)));
