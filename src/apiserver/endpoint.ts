@@ -2,6 +2,7 @@
 import groupOrder from "../api/data/group-order.json" with { type: "json" };
 import type { ApiResponse } from "../apimachinery/request.ts";
 import { DiscoveryDocuments } from "./discovery/documents.ts";
+import { handleFairnessDumps } from "./flowcontrol/dumps.ts";
 import { handleDiscovery } from "./discovery/handle-discovery.ts";
 import { dispatchResource, methodError } from "./handlers/dispatch.ts";
 import { handleHealth } from "./handlers/health.ts";
@@ -32,6 +33,7 @@ export function createEndpoint(server: ServerState): Endpoint {
       handleOpenApi(context, openApi) ??
       (await handleMetrics(context, healthEndpoints)) ??
       handleIssuer(context) ??
+      handleFairnessDumps(context) ??
       handleIndex(context, documents) ??
       plainText(404, "404 page not found\n")
     );

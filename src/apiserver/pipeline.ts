@@ -55,6 +55,7 @@ class RequestScope implements RequestContext {
   readonly responseHeaders: Record<string, string> = {};
   limitMs?: number;
   streamEnded?: () => void;
+  watchBegan?: (() => void) | undefined;
   readonly #startMs: number;
   #limit: { readonly signal: AbortSignal; readonly cancel: () => void } | undefined;
 

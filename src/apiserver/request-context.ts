@@ -22,6 +22,8 @@ export interface RequestContext {
   limitMs?: number;
   /** Aborts when the client leaves or the request's time is over. */
   readonly signal: AbortSignal;
+  /** Set when somebody wants to know: taken away by the watch that answers, and called when it has sent the state that it begins with. */
+  watchBegan?: (() => void) | undefined;
   /** Set when somebody wants to know: called by a watch that has ended. */
   streamEnded?: () => void;
 }

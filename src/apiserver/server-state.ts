@@ -14,7 +14,9 @@ import type { TokenSigner } from "./authn/service-account-tokens.ts";
 import type { Authorizer } from "./authz/authorizer.ts";
 import type { Cacher } from "./cache/cacher.ts";
 import type { RequestMetrics } from "./metrics/request-metrics.ts";
-import type { FlowSchemas } from "./flowcontrol/flow-schemas.ts";
+import type { FlowControl } from "./flowcontrol/flow-control.ts";
+import type { InFlight } from "./flowcontrol/in-flight.ts";
+import type { WatchCounts } from "./flowcontrol/watch-counts.ts";
 import type { Descriptions } from "./openapi/descriptions.ts";
 import type { ResourceTable } from "./registry/resource-table.ts";
 import type { RuleSource } from "./reviews/rules-review.ts";
@@ -37,7 +39,10 @@ export interface ServerState {
   /** What SelfSubjectRulesReview lists. */
   readonly ruleSource: RuleSource;
   readonly admission: AdmissionChain;
-  readonly flowSchemas: FlowSchemas;
+  /** Absent when priority and fairness is off. */
+  readonly flowControl: FlowControl | undefined;
+  readonly inFlight: InFlight;
+  readonly watchCounts: WatchCounts;
   readonly tokens: TokenSigner;
   readonly allocator: ServiceAllocator;
   readonly nodes: NodeConnector;
@@ -66,6 +71,10 @@ export interface ServerSettings extends RuleSettings {
   readonly minRequestTimeoutMs: number;
   readonly eventTtlSeconds: number;
   readonly anonymousAuth: boolean;
+  readonly hasPriorityAndFairness: boolean;
+  /** Reads answered at a time; 0: no limit. With priority and fairness the two are one number of seats. */
+  readonly maxRequestsInFlight: number;
+  readonly maxMutatingRequestsInFlight: number;
   readonly serviceAccountIssuer: string;
   readonly apiAudiences: readonly string[];
   /** Address under which clients reach the server, for the `kubernetes` Service. */

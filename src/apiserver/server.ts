@@ -29,7 +29,9 @@ import { bootstrapSteps } from "./bootstrap/steps.ts";
 import { Cacher } from "./cache/cacher.ts";
 import { normalizeStored } from "./cache/normalize.ts";
 import { createEndpoint } from "./endpoint.ts";
-import { FlowSchemas } from "./flowcontrol/flow-schemas.ts";
+import { FlowControl } from "./flowcontrol/flow-control.ts";
+import { InFlight } from "./flowcontrol/in-flight.ts";
+import { WatchCounts } from "./flowcontrol/watch-counts.ts";
 import { handleRequest } from "./pipeline.ts";
 import type { Endpoint } from "./pipeline.ts";
 import { RequestMetrics } from "./metrics/request-metrics.ts";
@@ -101,6 +103,7 @@ export class ApiServer {
     this.#state.isShuttingDown = true;
     this.#shutdown.abort(new DOMException("the server is shutting down", "AbortError"));
     await this.#tasks.close();
+    this.#state.flowControl?.close();
   }
 }
 
@@ -123,6 +126,7 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
   const tokens = new TokenSigner({ ...tokenKeys, issuer: settings.serviceAccountIssuer, audiences: settings.apiAudiences }, clock, random);
   const gates = options.gates ?? {};
   const metrics = new MetricRegistry();
+  const watchCounts = new WatchCounts();
   const find: ObjectFinder = (resource, namespace, name) => findObject(state, resource, namespace, name);
   const bearerTokens = configuredTokens(options, { clock, log, tasks: own.tasks, apiAudiences: settings.apiAudiences, signer: tokens, find });
   const state: ServerState & { isShuttingDown: boolean } = {
@@ -149,7 +153,18 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
     ]),
     ...chosenAuthorizers(options.authorization ?? defaultAuthorization, { node: nodeAuthorizer(graph, find), rbac, clock }),
     admission: new AdmissionChain([...admissionPlugins(options.admission), escalationCheck(rbac)]),
-    flowSchemas: new FlowSchemas({ schemas: cacheOf(flowGroup, "flowschemas"), levels: cacheOf(flowGroup, "prioritylevelconfigurations") }),
+    flowControl: settings.hasPriorityAndFairness
+      ? new FlowControl({
+          clock,
+          metrics,
+          watches: watchCounts,
+          serverSeats: settings.maxRequestsInFlight + settings.maxMutatingRequestsInFlight,
+          schemas: cacheOf(flowGroup, "flowschemas"),
+          levels: cacheOf(flowGroup, "prioritylevelconfigurations"),
+        })
+      : undefined,
+    inFlight: new InFlight({ readOnly: settings.maxRequestsInFlight, mutating: settings.maxMutatingRequestsInFlight }, { clock, metrics }),
+    watchCounts,
     allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), addresses: () => cacheOf("networking.k8s.io", "ipaddresses"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),
     nodes: options.nodes,
     webhooks: options.webhooks ?? noWebhooks,

@@ -6,6 +6,7 @@ import { TaskGroup } from "../base/task-group.ts";
 import { loopTurn, VirtualClock } from "../base/virtual-clock.ts";
 import { internalServerError } from "../apimachinery/status.ts";
 import { ApiServer } from "../apiserver/server.ts";
+import type { ServerState } from "../apiserver/server-state.ts";
 import { Client, loopbackTransport } from "../client/index.ts";
 import { apiServerFlags } from "../cluster/components/apiserver-flags.ts";
 import { openMemoryStore } from "../storage/index.ts";
@@ -49,7 +50,7 @@ export class TestCluster implements AsyncDisposable {
     const inner = openMemoryStore({ clock: this.clock, ...(options.image !== undefined && { image: options.image }) });
     this.#store = options.wrapStore?.(inner, this.clock) ?? inner;
     const { webhooks } = options;
-    this.#server = new ApiServer({ ...serverOptions({ clock: this.clock, random: this.random, log, store: this.#store }), ...(webhooks !== undefined && { webhooks }) });
+    this.#server = new ApiServer({ ...serverOptions({ clock: this.clock, random: this.random, log, store: this.#store }, options.flags ?? {}), ...(webhooks !== undefined && { webhooks }) });
     this.#requests = new CountedHandler(this.#server.handle, this.clock, options.onRequest);
     const transportFor = (user: UserInfo) => {
       const transport = loopbackTransport(this.#requests.handle, user);
@@ -72,6 +73,11 @@ export class TestCluster implements AsyncDisposable {
   /** Names of the components that were started and not stopped. */
   get running(): readonly string[] {
     return [...this.#running.keys()];
+  }
+
+  /** The parts of the API server, for what no request shows. */
+  get serverState(): ServerState {
+    return this.#server.state;
   }
 
   /** Starts a component under a name that nothing runs under. */
@@ -146,6 +152,8 @@ export interface TestClusterOptions {
   /** Default 1. */
   readonly seed?: number;
   readonly startMs?: number;
+  /** Flags of the API server by name. */
+  readonly flags?: Readonly<Record<string, string>>;
   readonly log?: Log;
   /** What the store holds at the start; by default nothing, so that the server makes what every cluster has. */
   readonly image?: StoreImage;
@@ -177,13 +185,13 @@ const admin: UserInfo = { username: "admin", groups: ["system:masters", "system:
 /** Making a key takes long: one does for all clusters of a process. */
 let signingKey: string | undefined;
 
-function serverOptions(parts: { clock: Clock; random: Random; log: Log; store: Store }) {
+function serverOptions(parts: { clock: Clock; random: Random; log: Log; store: Store }, flags: Readonly<Record<string, string>>) {
   signingKey ??= generateKeyPairSync("rsa", {
     modulusLength: 2048,
     privateKeyEncoding: { type: "pkcs8", format: "pem" },
     publicKeyEncoding: { type: "spki", format: "pem" },
   }).privateKey;
-  const { settings, gates, admission } = apiServerFlags(new Map(), { serviceCidrs: ["10.0.0.0/16"] });
+  const { settings, gates, admission } = apiServerFlags(new Map(Object.entries(flags).map(([name, value]) => [name, [value]])), { serviceCidrs: ["10.0.0.0/16"] });
   return {
     ...parts,
     settings: { ...settings, advertiseAddress: "192.0.2.1", securePort: 6443, clientAuthority: "", maxBodyBytes: 3 * 1024 * 1024 },

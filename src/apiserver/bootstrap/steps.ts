@@ -5,7 +5,7 @@ import { repairAddresses } from "../services/address-objects.ts";
 import type { ServerState } from "../server-state.ts";
 import { createApiServices } from "./api-services.ts";
 import { publishAuthenticationConfig } from "./authentication-config.ts";
-import { createFlowControl } from "./flow-control.ts";
+import { keepFlowControl } from "./flow-control.ts";
 import { createKubernetesService, createServiceCidr } from "./kubernetes-service.ts";
 import { createNamespaces } from "./namespaces.ts";
 import { createPriorityClasses } from "./priority-classes.ts";
@@ -18,7 +18,7 @@ export interface BootstrapStep {
 
 export const bootstrapSteps: readonly BootstrapStep[] = [
   { name: "start-system-namespaces-controller", run: createNamespaces },
-  { name: "priority-and-fairness-config-producer", run: createFlowControl },
+  { name: "priority-and-fairness-config-producer", run: keepFlowControl },
   { name: "priority-and-fairness-config-consumer", run: keepDanglingConditions },
   { name: "rbac/bootstrap-roles", run: reconcileRbac },
   { name: "scheduling/bootstrap-system-priority-classes", run: createPriorityClasses },

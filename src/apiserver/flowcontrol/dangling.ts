@@ -14,6 +14,7 @@ const retryMs = 10_000;
 const manager = "api-priority-and-fairness-config-consumer-v1";
 
 export async function keepDanglingConditions(server: ServerState): Promise<void> {
+  if (server.flowControl === undefined) return;
   const caches = ["flowschemas", "prioritylevelconfigurations"].map((resource) => server.resources.find(group, "v1", resource)!.storage!.cache);
   let isChanged = true;
   let wake = () => {};

@@ -2,11 +2,12 @@ import { test } from "node:test";
 import { equal } from "node:assert/strict";
 import type { FlowSchema } from "../../api/flowcontrol-v1/types.ts";
 import { parseRequestInfo } from "../http/request-info.ts";
-import { schemaMatches } from "./matching.ts";
+import { SchemaMatcher } from "./matching.ts";
 
 const everything = { verbs: ["*"], apiGroups: ["*"], resources: ["*"], namespaces: ["*"], clusterScope: true };
 const anyone = [{ kind: "Group", group: { name: "*" } }];
 const schema = (subjects: object[], rules: object): FlowSchema => ({ kind: "FlowSchema", apiVersion: "flowcontrol.apiserver.k8s.io/v1", metadata: { name: "x" }, spec: { rules: [{ subjects, ...rules }] } }) as unknown as FlowSchema;
+const schemaMatches = (made: FlowSchema, user: typeof account, asked: ReturnType<typeof info>) => new SchemaMatcher(made).matches(user, asked);
 const info = (method: string, path: string) => parseRequestInfo(method, path, new URLSearchParams());
 const account = { username: "system:serviceaccount:a:robot", groups: ["system:serviceaccounts"] };
 

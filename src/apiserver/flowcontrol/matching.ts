@@ -1,47 +1,115 @@
-/** Whether a flow schema is for a request (API type flowcontrol.apiserver.k8s.io/v1 FlowSchema). */
-import type { FlowSchema, PolicyRulesWithSubjects, Subject } from "../../api/flowcontrol-v1/types.ts";
+/** Whether a flow schema is for a request (API type flowcontrol.apiserver.k8s.io/v1 FlowSchema). Made ready once: it is asked at every request. */
+import type { FlowSchema, NonResourcePolicyRule, PolicyRulesWithSubjects, ResourcePolicyRule, Subject } from "../../api/flowcontrol-v1/types.ts";
 import type { UserInfo } from "../../apimachinery/request.ts";
 import type { RequestInfo } from "../http/request-info.ts";
 
-export function schemaMatches(schema: FlowSchema, user: UserInfo, info: RequestInfo): boolean {
-  return (schema.spec?.rules ?? []).some((rule) => (rule.subjects ?? []).some((subject) => subjectMatches(subject, user)) && ruleMatches(rule, info));
+export class SchemaMatcher {
+  readonly #rules: readonly Rule[];
+
+  constructor(schema: FlowSchema) {
+    this.#rules = (schema.spec?.rules ?? []).map((rule) => new Rule(rule));
+  }
+
+  matches(user: UserInfo, info: RequestInfo): boolean {
+    for (const rule of this.#rules) if (rule.matches(user, info)) return true;
+    return false;
+  }
 }
 
-function subjectMatches(subject: Subject, user: UserInfo): boolean {
-  switch (subject.kind) {
-    case "User":
-      return subject.user?.name === "*" || subject.user?.name === user.username;
-    case "Group":
-      return subject.group?.name === "*" || user.groups.includes(subject.group?.name ?? "");
-    case "ServiceAccount": {
-      const { namespace, name } = subject.serviceAccount ?? {};
-      if (name === "*") return user.username.startsWith(`system:serviceaccount:${namespace}:`);
-      return user.username === `system:serviceaccount:${namespace}:${name}`;
+class Rule {
+  readonly #subjects: Subjects;
+  readonly #resources: readonly ResourceRule[];
+  readonly #paths: readonly PathRule[];
+
+  constructor({ subjects = [], resourceRules = [], nonResourceRules = [] }: PolicyRulesWithSubjects) {
+    this.#subjects = new Subjects(subjects);
+    this.#resources = resourceRules.map((rule) => new ResourceRule(rule));
+    this.#paths = nonResourceRules.map((rule) => new PathRule(rule));
+  }
+
+  matches(user: UserInfo, info: RequestInfo): boolean {
+    if (!this.#subjects.include(user)) return false;
+    const rules = info.isResourceRequest ? this.#resources : this.#paths;
+    for (const rule of rules) if (rule.matches(info)) return true;
+    return false;
+  }
+}
+
+class Subjects {
+  readonly #names = new Set<string>();
+  readonly #groups = new Set<string>();
+  /** Beginnings of the names of all service accounts of a namespace. */
+  readonly #prefixes: string[] = [];
+  readonly #includesAnybody: boolean;
+
+  constructor(subjects: readonly Subject[]) {
+    for (const { kind, user, group, serviceAccount } of subjects) {
+      if (kind === "User") this.#names.add(user?.name ?? "");
+      else if (kind === "Group") this.#groups.add(group?.name ?? "");
+      else if (kind === "ServiceAccount") {
+        const prefix = `system:serviceaccount:${serviceAccount?.namespace}:`;
+        if (serviceAccount?.name === "*") this.#prefixes.push(prefix);
+        else this.#names.add(`${prefix}${serviceAccount?.name}`);
+      }
     }
-    default:
-      return false;
+    this.#includesAnybody = this.#groups.has("*") || subjects.some(({ kind, user }) => kind === "User" && user?.name === "*");
+  }
+
+  include({ username, groups }: UserInfo): boolean {
+    if (this.#includesAnybody || this.#names.has(username)) return true;
+    if (this.#groups.size > 0) for (const group of groups) if (this.#groups.has(group)) return true;
+    for (const prefix of this.#prefixes) if (username.startsWith(prefix)) return true;
+    return false;
   }
 }
 
-function ruleMatches(rule: PolicyRulesWithSubjects, info: RequestInfo): boolean {
-  if (!info.isResourceRequest) {
-    return (rule.nonResourceRules ?? []).some((candidate) => has(candidate.verbs, info.verb) && (candidate.nonResourceURLs ?? []).some((url) => pathMatches(url, info.path)));
+class ResourceRule {
+  readonly #verbs: Names;
+  readonly #groups: Names;
+  readonly #resources: Names;
+  readonly #namespaces: Names;
+  readonly #isForCluster: boolean;
+
+  constructor(rule: ResourcePolicyRule) {
+    this.#verbs = namesOf(rule.verbs);
+    this.#groups = namesOf(rule.apiGroups);
+    this.#resources = namesOf(rule.resources);
+    this.#namespaces = namesOf(rule.namespaces);
+    this.#isForCluster = rule.clusterScope === true;
   }
-  const resource = info.subresource === "" ? info.resource : `${info.resource}/${info.subresource}`;
-  return (rule.resourceRules ?? []).some(
-    (candidate) =>
-      has(candidate.verbs, info.verb) &&
-      has(candidate.apiGroups, info.group) &&
-      has(candidate.resources, resource) &&
-      (info.namespace === "" ? candidate.clusterScope === true : has(candidate.namespaces, info.namespace)),
-  );
+
+  matches({ verb, group, resource, subresource, namespace }: RequestInfo): boolean {
+    return (
+      has(this.#verbs, verb) &&
+      has(this.#groups, group) &&
+      (this.#resources === "all" || this.#resources.has(subresource === "" ? resource : `${resource}/${subresource}`)) &&
+      (namespace === "" ? this.#isForCluster : has(this.#namespaces, namespace))
+    );
+  }
 }
 
-function has(list: readonly string[] | undefined, value: string): boolean {
-  return list !== undefined && (list.includes("*") || list.includes(value));
+class PathRule {
+  readonly #verbs: Names;
+  readonly #paths: Names;
+  readonly #prefixes: readonly string[];
+
+  constructor({ verbs, nonResourceURLs }: NonResourcePolicyRule) {
+    this.#verbs = namesOf(verbs);
+    this.#paths = namesOf(nonResourceURLs);
+    this.#prefixes = (nonResourceURLs ?? []).filter((url) => url.endsWith("/*")).map((url) => url.slice(0, -1));
+  }
+
+  matches({ verb, path }: RequestInfo): boolean {
+    return has(this.#verbs, verb) && (has(this.#paths, path) || this.#prefixes.some((prefix) => path.startsWith(prefix)));
+  }
 }
 
-function pathMatches(pattern: string, path: string): boolean {
-  if (pattern === "*") return true;
-  return pattern.endsWith("/*") ? path.startsWith(pattern.slice(0, -1)) : pattern === path;
+type Names = ReadonlySet<string> | "all";
+
+function namesOf(list: readonly string[] | undefined): Names {
+  return list?.includes("*") === true ? "all" : new Set(list);
+}
+
+function has(names: Names, name: string): boolean {
+  return names === "all" || names.has(name);
 }

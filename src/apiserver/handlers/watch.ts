@@ -82,6 +82,7 @@ class WatchStream implements AsyncIterable<Uint8Array> {
   readonly #cache: ResourceCache;
   readonly #lifetime: AbortSignal | undefined;
   readonly #events: { value: number };
+  readonly #began: (() => void) | undefined;
   /** Frames, and events whose frames are yet to be made: those are shared with other watches. */
   #pending: (Buffer | CacheEvent)[] = [];
   #initial: { readonly state: SortedMap<StoredObject>; readonly bookmarkRevision: number | undefined } | undefined;
@@ -98,6 +99,8 @@ class WatchStream implements AsyncIterable<Uint8Array> {
     this.#cache = definition.storage!.cache;
     this.#events = context.server.metrics.counter("apiserver_watch_events_total", "Events sent to watches.", ["group", "resource", "version"]).series(definition.group, definition.resource, definition.version);
     this.#lifetime = definition.lifetime;
+    this.#began = context.watchBegan;
+    context.watchBegan = undefined;
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
@@ -105,6 +108,7 @@ class WatchStream implements AsyncIterable<Uint8Array> {
     const limit = deadline(server.clock, this.#options.timeoutMs, signal, server.shutdown, ...(this.#lifetime === undefined ? [] : [this.#lifetime]));
     const stop = () => this.#end();
     limit.signal.addEventListener("abort", stop, { once: true });
+    const uncount = server.watchCounts.add(this.#context.info, this.#context.query.get("fieldSelector"));
     const unlisten = this.#start();
     let cancelBookmark = this.#scheduleBookmark();
     const reschedule = () => {
@@ -114,6 +118,7 @@ class WatchStream implements AsyncIterable<Uint8Array> {
     this.#onBookmark = reschedule;
     try {
       yield* this.#initialPieces();
+      this.#began?.();
       for (;;) {
         if (this.#pending.length > 0) {
           const piece = this.#isConverted ? await this.#takeConverted() : this.#take();
@@ -128,6 +133,8 @@ class WatchStream implements AsyncIterable<Uint8Array> {
       }
     } finally {
       unlisten();
+      uncount();
+      this.#began?.();
       cancelBookmark();
       limit.cancel();
       limit.signal.removeEventListener("abort", stop);

@@ -15,13 +15,11 @@ const reading = new Set(["get", "list", "watch", "head", "options"]);
 
 export class RequestMetrics {
   readonly #families: ReturnType<typeof declare>;
-  readonly #inFlight: { readonly mutating: { value: number }; readonly readOnly: { value: number } };
   /** By method, path shape and code. */
   readonly #series = new Map<string, RequestSeries>();
 
   constructor(registry: MetricRegistry) {
     this.#families = declare(registry);
-    this.#inFlight = { mutating: this.#families.inFlight.series("mutating"), readOnly: this.#families.inFlight.series("readOnly") };
   }
 
   /** Notes that a request came in; the returned function is called with its answer. */
@@ -29,16 +27,21 @@ export class RequestMetrics {
     const { clock } = context.server;
     const startMs = clock.monotonicMs();
     const isLong = isLongRunning(context);
-    const gauge = isLong ? this.#families.longRunning.series(...labelsOf(context.info)) : this.#inFlight[reading.has(context.info.verb) ? "readOnly" : "mutating"];
-    gauge.value += 1;
+    const gauge = isLong ? this.#families.longRunning.series(...labelsOf(context.info)) : undefined;
+    if (gauge !== undefined) gauge.value += 1;
     return (response) => {
       const end = () => {
-        gauge.value -= 1;
+        if (gauge !== undefined) gauge.value -= 1;
         this.#finish(context, response, (clock.monotonicMs() - startMs) / 1000);
       };
       if (isLong && response.body.kind === "stream") context.streamEnded = end;
       else end();
     };
+  }
+
+  /** Notes that a request was refused so that the server is not overrun. */
+  terminated(info: RequestInfo, code: number): void {
+    this.#families.terminations.add(1, String(code), ...labelsOf(info));
   }
 
   #finish(context: RequestContext, response: ApiResponse, seconds: number): void {
@@ -92,7 +95,7 @@ function declare(registry: MetricRegistry) {
     sliDuration: registry.histogram("apiserver_request_sli_duration_seconds", "Time from a request to its answer, watches left out.", durationBuckets, requestLabels),
     size: registry.histogram("apiserver_response_sizes", "Bytes of answers to reads.", sizeBuckets, requestLabels),
     longRunning: registry.gauge("apiserver_longrunning_requests", "Watches and streams that are open.", requestLabels),
-    inFlight: registry.gauge("apiserver_current_inflight_requests", "Requests being answered.", ["request_kind"]),
+    terminations: registry.counter("apiserver_request_terminations_total", "Requests that were refused to protect the server.", ["code", ...requestLabels]),
     attempts: registry.counter("authentication_attempts", "Requests whose sender was looked at.", ["result"]),
     users: registry.counter("authenticated_user_requests", "Requests by kind of user.", ["username"]),
   };

@@ -10,6 +10,8 @@ export async function readServerMetrics(server: ServerState, registry: MetricReg
   readResources(server, registry);
   readBuild(server, registry);
   readProcess(server, registry);
+  server.flowControl?.readMetrics();
+  server.inFlight.readMetrics();
   registry.gauge("apiserver_storage_size_bytes", "Bytes that the store occupies.", ["storage_cluster_id"]).set(await server.store.sizeBytes(), "0");
 }
 

@@ -16,13 +16,13 @@ export const serverUser: UserInfo = { username: "system:apiserver", groups: ["sy
 
 const options: WriteOptions = { isDryRun: false, fieldManager: "", fieldValidation: "Ignore", force: false };
 
-/** Creates `object`; true when it was made, false when its name is taken. */
-export async function createInternally(server: ServerState, definition: ResourceDefinition, object: KubeObject): Promise<boolean> {
+/** Creates `object`; true when it was made, false when its name is taken. `fieldManager` is noted as its author. */
+export async function createInternally(server: ServerState, definition: ResourceDefinition, object: KubeObject, fieldManager = ""): Promise<boolean> {
   const namespace = object.metadata.namespace ?? "";
   const copy = deepCopy(object);
   definition.strategy?.defaults?.(copy);
   try {
-    await createObject({ context: internalContext(server, definition, namespace), definition, namespace, options, object: copy });
+    await createObject({ context: internalContext(server, definition, namespace), definition, namespace, options: { ...options, fieldManager }, object: copy });
     return true;
   } catch (error) {
     if (isAlreadyExists(error)) return false;
@@ -31,21 +31,22 @@ export async function createInternally(server: ServerState, definition: Resource
 }
 
 /** Replaces an object by what `change` makes of it; `change` returns undefined to leave it. */
-export async function updateInternally(server: ServerState, definition: ResourceDefinition, target: { namespace: string; name: string; subresource?: string }, change: (old: KubeObject) => KubeObject | undefined): Promise<void> {
+export async function updateInternally(server: ServerState, definition: ResourceDefinition, target: { namespace: string; name: string; subresource?: string; fieldManager?: string }, change: (old: KubeObject) => KubeObject | undefined): Promise<void> {
   const context = internalContext(server, definition, target.namespace);
   const subresource = target.subresource ?? "";
+  const ownOptions = { ...options, fieldManager: target.fieldManager ?? "" };
   await updateObject({
     context,
     definition,
     namespace: target.namespace,
     name: target.name,
     subresource,
-    options,
+    options: ownOptions,
     createsMissing: false,
     async produce(old) {
       if (old === undefined) throw notFoundError(definition, target.name);
       const object = change(deepCopy(old)) ?? deepCopy(old);
-      await trackUpdate({ context, definition, options }, object, old, subresource);
+      await trackUpdate({ context, definition, options: ownOptions }, object, old, subresource);
       return object;
     },
   });

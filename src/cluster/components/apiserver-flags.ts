@@ -30,6 +30,7 @@ export function apiServerFlags(flags: Flags, options: Pick<UpOptions, "serviceCi
       minRequestTimeoutMs: seconds(flags, "min-request-timeout", 1800) * 1000,
       eventTtlSeconds: seconds(flags, "event-ttl", 3600),
       anonymousAuth: last(flags, "anonymous-auth") !== "false",
+      ...inFlightSettings(flags),
       serviceAccountIssuer: issuer,
       apiAudiences: lists(flags, "api-audiences") ?? [issuer],
       allowPrivileged: last(flags, "allow-privileged") !== "false",
@@ -62,6 +63,38 @@ function seconds(flags: Flags, name: string, fallback: number): number {
   let total = 0;
   for (const [, amount, , unit] of text.matchAll(/(\d+(\.\d+)?)(h|ms|m|s)/g)) total += Number(amount) * unitSeconds[unit!]!;
   return total;
+}
+
+/** How many requests are answered at a time. */
+function inFlightSettings(flags: Flags): Pick<ServerSettings, "hasPriorityAndFairness" | "maxRequestsInFlight" | "maxMutatingRequestsInFlight"> {
+  const read = (name: string, fallback: number) => {
+    const count = integer(flags, name, fallback);
+    if (count < 0) throw new UsageError(`--${name} can not be negative value`);
+    return count;
+  };
+  const maxRequestsInFlight = read("max-requests-inflight", 400);
+  const maxMutatingRequestsInFlight = read("max-mutating-requests-inflight", 200);
+  const hasPriorityAndFairness = boolean(flags, "enable-priority-and-fairness", true);
+  if (hasPriorityAndFairness && maxRequestsInFlight + maxMutatingRequestsInFlight === 0) {
+    throw new UsageError("invalid configuration: MaxRequestsInFlight=0 and MaxMutatingRequestsInFlight=0; they must add up to something positive");
+  }
+  return { hasPriorityAndFairness, maxRequestsInFlight, maxMutatingRequestsInFlight };
+}
+
+/** Throws as the flag parser of Go does. */
+function integer(flags: Flags, name: string, fallback: number): number {
+  const text = last(flags, name);
+  if (text === undefined) return fallback;
+  if (!/^[+-]?\d+$/.test(text)) throw new UsageError(`invalid argument ${JSON.stringify(text)} for "--${name}" flag: strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return Number(text);
+}
+
+function boolean(flags: Flags, name: string, fallback: boolean): boolean {
+  const text = last(flags, name);
+  if (text === undefined) return fallback;
+  if (["1", "t", "T", "true", "TRUE", "True", ""].includes(text)) return true;
+  if (["0", "f", "F", "false", "FALSE", "False"].includes(text)) return false;
+  throw new UsageError(`invalid argument ${JSON.stringify(text)} for "--${name}" flag: strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`);
 }
 
 function portRange(text: string): { first: number; last: number } {
