@@ -8,6 +8,8 @@ export type { PluginFactory, PluginRegistry, PluginServices } from "./config/plu
 export type { Assigned, Decision, Diagnosis, Failed, Scores, Unschedulable } from "./framework/decision.ts";
 export type { ClusterEvent, EventAction, EventHint, EventResource } from "./framework/cluster-event.ts";
 export type { Cycle, NodeFilter, NodeScorer, PermitWait, Plugin, PostFilterResult, QueuedPod, Reservation } from "./framework/plugin.ts";
+export type { ExtenderPost, ExtenderRequest } from "./extenders/extender.ts";
+export type { ExtenderConfiguration, ExtenderTls } from "./extenders/configuration.ts";
 export { failed, isRefusal, pending, unresolvable, unschedulable } from "./framework/refusal.ts";
 export type { Refusal } from "./framework/refusal.ts";
 export { NodeInfo } from "./state/node-info.ts";

@@ -9,7 +9,7 @@ import { nodeOf, podOf } from "./test-support/cluster.ts";
 import type { Transport } from "../apimachinery/request.ts";
 import type { Pod } from "../api/core-v1/types.ts";
 import type { ClusterComponent } from "../testing/index.ts";
-import type { Scheduler } from "./scheduler.ts";
+import type { Scheduler, SchedulerOptions } from "./scheduler.ts";
 
 const user = { username: "system:kube-scheduler", groups: ["system:authenticated"] };
 const noExecute = { automountServiceAccountToken: false };
@@ -20,10 +20,10 @@ const refused = (code: number, reason: "BadRequest" | "Conflict") => {
 };
 
 /** A cluster with a scheduler and nothing else. `wrap` stands between the scheduler and the API. */
-async function start(wrap: (transport: Transport) => Transport = (transport) => transport): Promise<Stage> {
+async function start(wrap: (transport: Transport) => Transport = (transport) => transport, options: Partial<SchedulerOptions> = {}): Promise<Stage> {
   const schedulers: Scheduler[] = [];
   const component: ClusterComponent = (context) => {
-    const scheduler = createScheduler({ ...context, transport: wrap(context.transportFor(user)) });
+    const scheduler = createScheduler({ ...context, ...options, transport: wrap(context.transportFor(user)) });
     schedulers.push(scheduler);
     return scheduler.run(context.signal);
   };
@@ -160,4 +160,27 @@ test("scheduler: the claim made for extended resources goes when the pod is not 
   const [claim, ...others] = await claims();
   deepEqual([await nodeNameOf(stage, "p"), others.length, claim?.status?.reservedFor?.[0]?.name], ["a", 0, "p"]);
   equal((await cluster.client.get(resources.pods, "default", "p")).status?.extendedResourceClaimStatus?.resourceClaimName, claim?.metadata.name);
+});
+
+test("scheduler: an extender that binds does so in place of the scheduler, and one that refuses is asked again when something happens", async () => {
+  const bound: object[] = [];
+  let isWilling = false;
+  const config = { extenders: [{ urlPrefix: "http://x", filterVerb: "filter", bindVerb: "bind", nodeCacheCapable: true }] };
+  const postToExtender: SchedulerOptions["postToExtender"] = ({ url, body }) => {
+    const message = JSON.parse(Buffer.from(body).toString()) as object;
+    if (url.endsWith("/bind")) bound.push(message);
+    const answer = url.endsWith("/bind") ? {} : { NodeNames: isWilling ? ["a"] : [], FailedNodes: { a: "not today" } };
+    return Promise.resolve({ status: 200, body: Buffer.from(JSON.stringify(answer)) });
+  };
+  const stage = await start(undefined, { config, postToExtender });
+  await using cluster = stage.cluster;
+  await addNode(stage, "a");
+  await addPod(stage, podOf("p"));
+  await cluster.turn();
+  ok((await conditionOf(stage, "p"))?.message?.startsWith("0/1 nodes are available: 1 not today."));
+  isWilling = true;
+  await cluster.client.patch(resources.nodes, "", "a", { type: "merge", body: { metadata: { labels: { new: "yes" } } } });
+  await cluster.advance(1000);
+  const { uid } = (await cluster.client.get(resources.pods, "default", "p")).metadata;
+  deepEqual(bound, [{ PodName: "p", PodNamespace: "default", PodUID: uid, Node: "a" }]);
 });

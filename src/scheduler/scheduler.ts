@@ -2,6 +2,9 @@ import { TaskGroup } from "../base/task-group.ts";
 import { Client, InformerSet, referenceTo, resources, SeriesEventRecorder } from "../client/index.ts";
 import { buildProfiles } from "./config/build-profiles.ts";
 import { builtInPlugins } from "./config/plugin-registry.ts";
+import { ConfigurationError } from "./config/configuration-error.ts";
+import { checkExtenders } from "./extenders/configuration.ts";
+import { Extender } from "./extenders/extender.ts";
 import { DecisionLog } from "./driver/decision-log.ts";
 import { clusterObjects, followCluster } from "./driver/informers.ts";
 import { PodWrites } from "./driver/pod-writes.ts";
@@ -15,6 +18,7 @@ import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
 import type { Transport } from "../apimachinery/request.ts";
 import type { SchedulerConfiguration } from "./config/configuration.ts";
+import type { ExtenderPost } from "./extenders/extender.ts";
 import type { PluginRegistry } from "./config/plugin-registry.ts";
 import type { RecordEvent } from "./framework/record-event.ts";
 import type { Decision } from "./framework/decision.ts";
@@ -41,6 +45,8 @@ export interface SchedulerOptions {
   readonly hostName?: string;
   /** Plugins from outside the tree, by name; they have to be enabled in a profile. */
   readonly plugins?: PluginRegistry;
+  /** How the extenders of `config` are reached. */
+  readonly postToExtender?: ExtenderPost;
   /** How many decisions are kept. */
   readonly keptDecisions?: number;
 }
@@ -72,6 +78,7 @@ async function run(options: SchedulerOptions, decisions: DecisionLog, signal: Ab
     maxUnschedulableMs: 300_000,
   });
   const tasks = new TaskGroup({ parent: signal, onFailure: (name, error) => log.error("The scheduler failed", { task: name, error }) });
+  const extenders = extendersOf(options);
   const hostName = options.hostName ?? "localhost";
   const recorders = new Map(
     Array.from(profiles.keys(), (name) => [name, new SeriesEventRecorder({ client, clock, random, log, controller: name, instance: `${name}-${hostName}` })]),
@@ -79,11 +86,34 @@ async function run(options: SchedulerOptions, decisions: DecisionLog, signal: Ab
   const writes = new PodWrites({ client, clock, log, signal: tasks.signal });
   await informers.synced(signal);
   followCluster({ informers, state, queue, profiles });
-  const loop = new SchedulingLoop({ client, state, queue, profiles, recorders, writes, gate, decisions, tasks, clock, random, log, signal: tasks.signal });
+  const loop = new SchedulingLoop({
+    client,
+    state,
+    queue,
+    profiles,
+    recorders,
+    writes,
+    gate,
+    extenders,
+    decisions,
+    tasks,
+    clock,
+    random,
+    log,
+    signal: tasks.signal,
+  });
   for (const recorder of recorders.values()) tasks.start("events", (inner) => recorder.run(inner));
   tasks.start("flush", (inner) => flushEvery(queue, clock, inner));
   tasks.start("scheduling", (inner) => loop.run(inner));
   await tasks.join();
+}
+
+function extendersOf({ config = {}, postToExtender: post, clock }: SchedulerOptions): readonly Extender[] {
+  const { extenders = [] } = config;
+  checkExtenders(extenders);
+  if (extenders.length === 0) return [];
+  if (post === undefined) throw new ConfigurationError("there are extenders, and no way to reach them");
+  return extenders.map((one) => new Extender(one, { post, clock }));
 }
 
 const flushMs = 30_000;

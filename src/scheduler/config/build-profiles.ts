@@ -1,5 +1,9 @@
 import { ConfigurationError } from "./configuration-error.ts";
 import { defaultArgs, defaultPlugins, defaultSchedulerName } from "./configuration.ts";
+import { ignoredResources } from "../extenders/configuration.ts";
+import { extenderListener } from "../extenders/extender-listener.ts";
+import type { ExtenderConfiguration } from "../extenders/configuration.ts";
+import type { NodeResourcesFitArgs } from "../plugins/resources/node-resources-fit.ts";
 import type { Plugin } from "../framework/plugin.ts";
 import type { Profile } from "../framework/profile.ts";
 import type { ExtensionPoint, PluginArgs, PluginSet, ProfileConfiguration, SchedulerConfiguration } from "./configuration.ts";
@@ -12,7 +16,7 @@ export function buildProfiles(configuration: SchedulerConfiguration, registry: P
     profiles.map((profile) => {
       const schedulerName = profile.schedulerName ?? defaultSchedulerName;
       const percentageOfNodesToScore = profile.percentageOfNodesToScore ?? configuration.percentageOfNodesToScore ?? 0;
-      return [schedulerName, { schedulerName, percentageOfNodesToScore, ...pluginsOf(profile, registry, services) }];
+      return [schedulerName, { schedulerName, percentageOfNodesToScore, ...pluginsOf(profile, registry, services, configuration.extenders ?? []) }];
     }),
   );
 }
@@ -31,8 +35,13 @@ const hooks: readonly { readonly point: ExtensionPoint; readonly members: readon
   { point: "postBind", members: ["postBind"] },
 ];
 
-function pluginsOf(profile: ProfileConfiguration, registry: PluginRegistry, services: PluginServices): Pick<Profile, "plugins" | "weights"> {
-  const args = argsOf(profile);
+function pluginsOf(
+  profile: ProfileConfiguration,
+  registry: PluginRegistry,
+  services: PluginServices,
+  extenders: readonly ExtenderConfiguration[],
+): Pick<Profile, "plugins" | "weights"> {
+  const args = argsOf(profile, extenders);
   const multiPoint = merged(defaultPlugins, profile.plugins?.multiPoint);
   const weights = new Map(multiPoint.map(({ name, weight = 1 }) => [name, weight === 0 ? 1 : weight]));
   const names = new Set(multiPoint.map(({ name }) => name));
@@ -46,7 +55,7 @@ function pluginsOf(profile: ProfileConfiguration, registry: PluginRegistry, serv
     return plugin;
   });
   for (const { name, weight = 0 } of profile.plugins?.score?.enabled ?? []) if (weight > 0 || !weights.has(name)) weights.set(name, weight === 0 ? 1 : weight);
-  return { plugins, weights };
+  return { plugins: extenders.length === 0 ? plugins : [...plugins, extenderListener], weights };
 }
 
 function merged(defaults: NonNullable<PluginSet["enabled"]>, set: PluginSet | undefined): NonNullable<PluginSet["enabled"]> {
@@ -66,8 +75,11 @@ function isDisabled(name: string, set: PluginSet | undefined): boolean {
   return set?.disabled?.some((one) => one.name === name || one.name === "*") === true;
 }
 
-function argsOf({ pluginConfig = [] }: ProfileConfiguration): PluginArgs & Record<string, unknown> {
+function argsOf({ pluginConfig = [] }: ProfileConfiguration, extenders: readonly ExtenderConfiguration[]): PluginArgs & Record<string, unknown> {
   const args: Record<string, unknown> = { ...defaultArgs };
   for (const { name, args: own } of pluginConfig) args[name] = { ...(args[name] as object | undefined), ...(own as object | undefined) };
+  const left = ignoredResources(extenders);
+  const fit = args.NodeResourcesFit as NodeResourcesFitArgs;
+  if (left.length > 0) args.NodeResourcesFit = { ...fit, ignoredResources: [...(fit.ignoredResources ?? []), ...left] };
   return args as unknown as PluginArgs & Record<string, unknown>;
 }

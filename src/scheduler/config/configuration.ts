@@ -1,3 +1,4 @@
+import type { ExtenderConfiguration } from "../extenders/configuration.ts";
 import type { DynamicResourcesArgs } from "../plugins/devices/dynamic-resources.ts";
 import type { DefaultPreemptionArgs } from "../plugins/preemption/default-preemption.ts";
 import type { AffinityWeights } from "../plugins/pods/inter-pod-affinity/score.ts";
@@ -14,6 +15,7 @@ export interface SchedulerConfiguration {
   readonly percentageOfNodesToScore?: number;
   readonly podInitialBackoffSeconds?: number;
   readonly podMaxBackoffSeconds?: number;
+  readonly extenders?: readonly ExtenderConfiguration[];
 }
 
 export interface ProfileConfiguration {

@@ -1,5 +1,6 @@
 import { isObject } from "../../apimachinery/json.ts";
 import { yamlToJson } from "../../apimachinery/yaml.ts";
+import { checkExtenders } from "../extenders/configuration.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 import type { SchedulerConfiguration } from "./configuration.ts";
 
@@ -13,6 +14,7 @@ export function readConfiguration(bytes: Uint8Array): SchedulerConfiguration {
     );
   const configuration = value as unknown as SchedulerConfiguration;
   checkNames(configuration);
+  checkExtenders(configuration.extenders ?? []);
   return configuration;
 }
 

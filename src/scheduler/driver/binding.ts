@@ -3,6 +3,7 @@ import { sleep } from "../../base/clock.ts";
 import { isRefusal } from "../framework/refusal.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
+import type { Extender } from "../extenders/extender.ts";
 import type { NodeInfo } from "../state/node-info.ts";
 import type { Cycle, PermitWait, Reservation } from "../framework/plugin.ts";
 import type { Profile } from "../framework/profile.ts";
@@ -58,12 +59,7 @@ export async function bind(job: BindingJob): Promise<Refusal | undefined> {
       if (refusal !== undefined) return refusal;
     }
     job.onBinding();
-    for (const plugin of profile.plugins) {
-      const bound = plugin.bind?.(cycle, node.name, signal);
-      if (bound === undefined) continue;
-      await bound;
-      break;
-    }
+    await (job.extender?.bind(cycle.pod, node.name, signal) ?? firstBinder(job));
   } catch (error) {
     if (isAbort(error, signal)) throw error;
     return { code: "failed", reasons: [error instanceof Error ? error.message : String(error)], plugin: "DefaultBinder" };
@@ -72,11 +68,20 @@ export async function bind(job: BindingJob): Promise<Refusal | undefined> {
   return undefined;
 }
 
+async function firstBinder({ cycle, profile, node, signal }: BindingJob): Promise<void> {
+  for (const plugin of profile.plugins) {
+    const bound = plugin.bind?.(cycle, node.name, signal);
+    if (bound !== undefined) return bound;
+  }
+}
+
 export interface BindingJob {
   readonly cycle: Cycle;
   readonly profile: Profile;
   readonly node: NodeInfo;
   readonly reservations: readonly Reservation[];
+  /** Binds in place of the Bind plugins. */
+  readonly extender?: Extender | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called when nothing but the binding itself is left. */

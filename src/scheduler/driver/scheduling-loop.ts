@@ -2,7 +2,8 @@ import { invariant } from "../../base/invariant.ts";
 import { isAbort } from "../../base/task-group.ts";
 import { loopTurn } from "../../base/virtual-clock.ts";
 import { referenceTo, resources } from "../../client/index.ts";
-import { isRefusal } from "../framework/refusal.ts";
+import { scheduleWithExtenders } from "../extenders/schedule-with-extenders.ts";
+import { failed, isRefusal } from "../framework/refusal.ts";
 import { schedulePod } from "../framework/schedule-pod.ts";
 import { VerdictCache } from "../framework/verdict-cache.ts";
 import { podInfoOf } from "../state/pod-info.ts";
@@ -14,8 +15,10 @@ import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import type { TaskGroup } from "../../base/task-group.ts";
 import type { Client, SeriesEventRecorder } from "../../client/index.ts";
+import type { Extender } from "../extenders/extender.ts";
 import type { Assigned, Decision, Unschedulable } from "../framework/decision.ts";
 import type { Cycle, Reservation } from "../framework/plugin.ts";
+import type { Outcome, SchedulingRequest } from "../framework/schedule-pod.ts";
 import type { Profile } from "../framework/profile.ts";
 import type { Refusal } from "../framework/refusal.ts";
 import type { PreemptionGate } from "../plugins/preemption/preemption-gate.ts";
@@ -52,7 +55,8 @@ export class SchedulingLoop {
         turnStartedMs = clock.monotonicMs();
         continue;
       }
-      this.#attempt(entry);
+      const asking = this.#attempt(entry);
+      if (asking !== undefined) await asking;
       if (this.#bindings >= bindingLimit) await new Promise<void>((resolve) => (this.#whenBound = resolve));
       if (clock.monotonicMs() - turnStartedMs < turnMs) continue;
       await loopTurn();
@@ -60,8 +64,9 @@ export class SchedulingLoop {
     }
   }
 
-  #attempt(entry: QueueEntry): void {
-    const { queue, state, profiles, random, decisions } = this.#parts;
+  /** Answers a promise only when somebody outside has to be asked. */
+  #attempt(entry: QueueEntry): Promise<void> | undefined {
+    const { queue, state, profiles, random, extenders } = this.#parts;
     const { info } = entry;
     const { namespace, name, uid } = info;
     const profile = profiles.get(info.pod.spec?.schedulerName ?? "");
@@ -69,13 +74,42 @@ export class SchedulingLoop {
     if (info.isTerminating || state.nodeOf(uid) !== undefined) {
       queue.done(uid);
       if (info.isTerminating) this.#recordFailure(info, `skip schedule deleting pod: ${namespace}/${name}`);
-      return;
+      return undefined;
     }
-    const { decision, cycle } = schedulePod({ snapshot: state, pod: info, profile, random, startIndex: this.#startIndex, cache: this.#cacheOf(profile) });
+    const request = { snapshot: state, pod: info, profile, random, startIndex: this.#startIndex, cache: this.#cacheOf(profile) };
+    const asked = extenders.length === 0 ? extenders : extenders.filter((extender) => extender.isInterested(info));
+    if (asked.length > 0) return this.#attemptWithExtenders(entry, request, asked);
+    this.#conclusion(entry, profile, schedulePod(request));
+    return undefined;
+  }
+
+  async #attemptWithExtenders(entry: QueueEntry, request: SchedulingRequest, extenders: readonly Extender[]): Promise<void> {
+    const { queue, state, log, signal } = this.#parts;
+    let outcome: Outcome;
+    try {
+      outcome = await scheduleWithExtenders(request, { extenders, log, signal });
+    } catch (error) {
+      if (isAbort(error, signal)) return;
+      throw error;
+    }
+    // While they thought the pod may have gone, or the node.
+    if (queue.entryOf(entry.info.uid) !== entry || entry.place !== "inFlight") return;
+    const { decision } = outcome;
+    if (decision.kind === "assigned" && state.node(decision.node.name) === undefined)
+      return this.#failWith(entry, failed(`node ${JSON.stringify(decision.node.name)} not found`));
+    this.#conclusion(
+      entry,
+      request.profile,
+      outcome,
+      extenders.find(({ binds }) => binds),
+    );
+  }
+
+  #conclusion(entry: QueueEntry, profile: Profile, { decision, cycle }: Outcome, extender?: Extender): void {
     this.#startIndex = decision.nodes === 0 ? 0 : (this.#startIndex + decision.examined) % decision.nodes;
-    decisions.add(decision);
+    this.#parts.decisions.add(decision);
     if (decision.kind !== "assigned") return this.#fail(entry, decision);
-    this.#assign(entry, decision, { cycle, profile });
+    this.#assign(entry, decision, { cycle, profile, extender });
   }
 
   #cacheOf(profile: Profile): VerdictCache {
@@ -84,14 +118,14 @@ export class SchedulingLoop {
     return cache;
   }
 
-  #assign(entry: QueueEntry, decision: Assigned, { cycle, profile }: { cycle: Cycle; profile: Profile }): void {
+  #assign(entry: QueueEntry, decision: Assigned, { cycle, profile, extender }: Pick<BindingPlan, "cycle" | "profile" | "extender">): void {
     const { state, queue } = this.#parts;
     const { info } = entry;
     const reserved = reserve(cycle, profile, decision.node);
     if (isRefusal(reserved)) return this.#failWith(entry, reserved);
     state.assume(info, decision.node.name);
     state.withdrawNomination(info.uid);
-    const plan = { cycle, profile, decision, reservations: reserved.reservations };
+    const plan = { cycle, profile, decision, extender, reservations: reserved.reservations };
     const mayWait = mayTakeLong(plan);
     this.#parts.tasks.start(`binding of ${info.namespace}/${info.name}`, () => (mayWait ? this.#bind(entry, plan) : this.#bindNow(entry, plan)));
     if (!mayWait) queue.done(info.uid);
@@ -110,7 +144,7 @@ export class SchedulingLoop {
 
   async #bind(entry: QueueEntry, plan: BindingPlan): Promise<void> {
     const { state, queue, recorders, writes, clock, log, signal } = this.#parts;
-    const { cycle, profile, decision, reservations } = plan;
+    const { cycle, profile, decision, reservations, extender } = plan;
     const { info } = entry;
     const nodeName = decision.node.name;
     // Others shall know where the pod is going while it waits.
@@ -118,7 +152,7 @@ export class SchedulingLoop {
     if (mayWait) await writes.updateStatus(info.pod, { nominatedNodeName: nodeName });
     let refusal: Refusal | undefined;
     try {
-      const job = { cycle, profile, node: decision.node, reservations, clock, signal, onBinding: () => queue.done(info.uid) };
+      const job = { cycle, profile, node: decision.node, reservations, extender, clock, signal, onBinding: () => queue.done(info.uid) };
       await (mayWait
         ? bind(job).then((answer) => (refusal = answer))
         : writes.enqueue(info.uid, async () => {
@@ -229,6 +263,7 @@ export interface SchedulingLoopParts {
   readonly recorders: ReadonlyMap<string, SeriesEventRecorder>;
   readonly writes: PodWrites;
   readonly gate: PreemptionGate;
+  readonly extenders: readonly Extender[];
   readonly decisions: DecisionLog;
   readonly tasks: TaskGroup;
   readonly clock: Clock;
@@ -242,6 +277,8 @@ interface BindingPlan {
   readonly profile: Profile;
   readonly decision: Assigned;
   readonly reservations: readonly Reservation[];
+  /** Binds the pod in place of the Bind plugins. */
+  readonly extender: Extender | undefined;
 }
 
 /** Whether something is to be written, or waited for, before the binding. */

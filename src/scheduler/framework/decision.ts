@@ -50,6 +50,17 @@ export interface Diagnosis {
   readonly refusedByAll: Refusal | undefined;
   /** The filters in force. */
   readonly filters: readonly NamedFilter[];
+  /** What preemption may choose from, when somebody outside has narrowed it. */
+  readonly candidates?: readonly Candidate[];
+}
+
+/** A node that could take the pod if the victims left. */
+export interface Candidate {
+  readonly nodeName: string;
+  /** The most important first. */
+  readonly victims: readonly PodInfo[];
+  /** How many of them a disruption budget would keep. */
+  readonly violations: number;
 }
 
 export interface NamedFilter {

@@ -26,6 +26,10 @@ export class NodeRefusals {
     return this.#refusals;
   }
 
+  *entries(): Generator<[node: NodeInfo, refusal: Refusal]> {
+    for (const [index, node] of this.#nodes.entries()) yield [node, this.#refusals[index]!];
+  }
+
   *[Symbol.iterator](): Generator<[nodeName: string, refusal: Refusal]> {
     for (const [index, { name }] of this.#nodes.entries()) yield [name, this.#refusals[index]!];
   }

@@ -4,7 +4,7 @@ import type { NodeInfo } from "../state/node-info.ts";
 import type { PodInfo } from "../state/pod-info.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { EventHint } from "./cluster-event.ts";
-import type { Diagnosis } from "./decision.ts";
+import type { Candidate, Diagnosis } from "./decision.ts";
 import type { Refusal } from "./refusal.ts";
 
 /**
@@ -94,6 +94,8 @@ export interface PostFilterResult {
   readonly nominatedNodeName?: string | undefined;
   /** Pods that have to leave that node first. */
   readonly victims?: readonly PodInfo[];
+  /** All nodes that could be made free, of which the nominated one is the best. */
+  readonly candidates?: readonly Candidate[];
   /** Pods of lower priority whose nomination to that node is withdrawn. */
   readonly displaced?: readonly PodInfo[];
 }

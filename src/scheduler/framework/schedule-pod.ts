@@ -8,51 +8,85 @@ import { scoreNodes } from "./score-nodes.ts";
 import type { Random } from "../../base/random.ts";
 import type { PodInfo } from "../state/pod-info.ts";
 import type { Snapshot } from "../state/snapshot.ts";
-import type { Decision, Diagnosis, Scores } from "./decision.ts";
+import type { Assigned, Decision, Diagnosis, NamedFilter, Scores, Unschedulable } from "./decision.ts";
+import type { FeasibleNodes } from "./find-feasible-nodes.ts";
 import type { Cycle, PostFilterResult } from "./plugin.ts";
 import type { Profile } from "./profile.ts";
 import type { NodeRefusals } from "./node-refusals.ts";
-import type { VerdictCache } from "./verdict-cache.ts";
+import type { NodeVerdicts, VerdictCache } from "./verdict-cache.ts";
 
 /**
  * Decides where a pod goes: filters nodes, scores those that are left and takes the best, by lot among equals; or says for every node why
  * not, and what the PostFilter plugins can do about it. Pure but for `random`. `startIndex` is the node to begin at: not all nodes are
  * looked at in large clusters, and each pod goes on where the last one stopped.
  */
-export function schedulePod(request: SchedulingRequest): { readonly decision: Decision; readonly cycle: Cycle } {
+export function schedulePod(request: SchedulingRequest): Outcome {
+  const search = searchNodes(request);
+  return { cycle: search.cycle, decision: search.kind === "ended" ? search.decision : chooseNode(search) };
+}
+
+export interface Outcome {
+  readonly decision: Decision;
+  readonly cycle: Cycle;
+}
+
+/** Filters the nodes. Ends here when none is left, or in an error. */
+export function searchNodes(request: SchedulingRequest): Search {
   const { snapshot, pod, profile } = request;
   const cycle: Cycle = { pod, snapshot, state: new Map() };
   const nodes = snapshot.nodes.length;
   const decided = { pod, nodes, refusals: noRefusals, examined: 0 };
+  const failed = (message: string, more = {}): Search => ({ kind: "ended", cycle, decision: { ...decided, ...more, kind: "failed", message } });
   if (nodes === 0) {
-    const decision: Decision = {
-      ...decided,
-      kind: "unschedulable",
-      message: noNodesMessage,
-      rejectors: noNames,
-      pendingPlugins: noNames,
-      postFilter: undefined,
-    };
-    return { decision, cycle };
+    const nobody = { rejectors: noNames, pendingPlugins: noNames, postFilter: undefined };
+    return { kind: "ended", cycle, decision: { ...decided, ...nobody, kind: "unschedulable", message: noNodesMessage } };
   }
   const prepared = prepareFilters(cycle, profile.plugins);
   if (prepared.kind === "refused") {
-    if (prepared.refusal.code === "failed") return { decision: { ...decided, kind: "failed", message: prepared.refusal.reasons.join(", ") }, cycle };
+    if (prepared.refusal.code === "failed") return failed(prepared.refusal.reasons.join(", "));
     const diagnosis: Diagnosis = { refusals: noRefusals, refusedByAll: prepared.refusal, filters: [] };
-    return { decision: unschedulable(cycle, profile, { ...decided, diagnosis }), cycle };
+    return { kind: "ended", cycle, decision: unschedulable(cycle, profile, { ...decided, diagnosis }), diagnosis };
   }
   const { filters, nodeNames, narrowing } = prepared;
   const verdicts = request.cache?.of(pod);
   const found = findFeasibleNodes({ ...request, cycle, filters, nodeNames, narrowing, verdicts });
   const { refusals, examined } = found;
-  if (found.failure !== undefined) return { decision: { ...decided, refusals, examined, kind: "failed", message: found.failure }, cycle };
+  if (found.failure !== undefined) return failed(found.failure, { refusals, examined });
   if (found.nodes.length === 0) {
     const diagnosis: Diagnosis = { refusals, refusedByAll: undefined, filters };
-    return { decision: unschedulable(cycle, profile, { ...decided, refusals, examined, diagnosis }), cycle };
+    return { kind: "ended", cycle, decision: unschedulable(cycle, profile, { ...decided, refusals, examined, diagnosis }), diagnosis };
   }
-  const scores = found.nodes.length === 1 ? noScores : scoreNodes({ cycle, profile, nodes: found.nodes, positions: found.positions, verdicts });
-  const node = found.nodes.length === 1 ? found.nodes[0]! : best(scores, request.random);
-  return { decision: { ...decided, refusals, examined, kind: "assigned", node, scores }, cycle };
+  const { nodes: feasible, positions } = found;
+  return { kind: "found", cycle, request, filters, verdicts, nodes: feasible, positions, refusals, examined };
+}
+
+/** Nodes that can take the pod, before they are scored; or what was decided because there are none. */
+export type Search =
+  | FoundNodes
+  | {
+      readonly kind: "ended";
+      readonly cycle: Cycle;
+      readonly decision: Decision;
+      /** What PostFilter plugins were told. */
+      readonly diagnosis?: Diagnosis;
+    };
+
+export interface FoundNodes extends Omit<FeasibleNodes, "failure"> {
+  readonly kind: "found";
+  readonly cycle: Cycle;
+  readonly request: SchedulingRequest;
+  readonly filters: readonly NamedFilter[];
+  readonly verdicts: NodeVerdicts | undefined;
+}
+
+/** Scores the nodes and takes the best. `more` are points from elsewhere, by the nodes' positions. */
+export function chooseNode(found: FoundNodes, more?: readonly { readonly name: string; readonly points: readonly number[] }[]): Assigned {
+  const { cycle, request, nodes, positions, refusals, examined, verdicts } = found;
+  const { profile, random, snapshot, pod } = request;
+  let scores = nodes.length === 1 ? noScores : scoreNodes({ cycle, profile, nodes, positions, verdicts });
+  if (more !== undefined && nodes.length > 1) scores = withPoints(scores, more);
+  const node = nodes.length === 1 ? nodes[0]! : best(scores, random);
+  return { kind: "assigned", pod, nodes: snapshot.nodes.length, refusals, examined, node, scores };
 }
 
 export interface SchedulingRequest {
@@ -69,7 +103,12 @@ export interface SchedulingRequest {
 
 const noNames: ReadonlySet<string> = new Set();
 
-function unschedulable(cycle: Cycle, profile: Profile, found: { nodes: number; refusals: NodeRefusals; examined: number; diagnosis: Diagnosis }): Decision {
+/** Says why no node can take the pod, after the PostFilter plugins had their say. */
+export function unschedulable(
+  cycle: Cycle,
+  profile: Profile,
+  found: { nodes: number; refusals: NodeRefusals; examined: number; diagnosis: Diagnosis },
+): Unschedulable {
   const { nodes, refusals, examined, diagnosis } = found;
   const { refusedByAll } = diagnosis;
   const postFilter = runPostFilters(cycle, profile, diagnosis);
@@ -92,6 +131,15 @@ function runPostFilters(cycle: Cycle, profile: Profile, diagnosis: Diagnosis): P
     if (result.isFinal === true || (result.nominatedNodeName !== undefined && result.nominatedNodeName !== "")) break;
   }
   return merged;
+}
+
+function withPoints({ nodes, plugins, values, totals }: Scores, more: readonly { readonly name: string; readonly points: readonly number[] }[]): Scores {
+  return {
+    nodes,
+    plugins: [...plugins, ...more.map(({ name }) => name)],
+    values: [...values, ...more.map(({ points }) => points)],
+    totals: totals.map((total, index) => more.reduce((sum, { points }) => sum + points[index]!, total)),
+  };
 }
 
 /** One of the nodes with the highest total, each with the same chance. */

@@ -6,18 +6,10 @@ import { selectorOf } from "../../state/pod-info.ts";
 import type { DeepReadonly } from "../../../apimachinery/json.ts";
 import type { PodDisruptionBudget } from "../../../api/policy-v1/types.ts";
 import type { FilteredNode } from "../../framework/find-feasible-nodes.ts";
+import type { Candidate } from "../../framework/decision.ts";
 import type { Cycle } from "../../framework/plugin.ts";
 import type { Refusal } from "../../framework/refusal.ts";
 import type { PodInfo } from "../../state/pod-info.ts";
-
-/** A node that could take the pod if the victims left. */
-export interface Candidate {
-  readonly nodeName: string;
-  /** The most important first. */
-  readonly victims: readonly PodInfo[];
-  /** How many of them a disruption budget would keep. */
-  readonly violations: number;
-}
 
 /**
  * Finds the fewest pods of lower priority that have to leave a node: all of them go, then one after the other may stay if the pod still

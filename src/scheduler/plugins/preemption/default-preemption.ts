@@ -2,12 +2,11 @@ import { isRefusal, pending, unresolvable } from "../../framework/refusal.ts";
 import { failureMessage } from "../../framework/failure-message.ts";
 import { candidateOn, leastHarm } from "./candidate.ts";
 import type { Random } from "../../../base/random.ts";
-import type { Diagnosis } from "../../framework/decision.ts";
+import type { Candidate, Diagnosis } from "../../framework/decision.ts";
 import type { Cycle, Plugin, PostFilterResult } from "../../framework/plugin.ts";
 import type { Refusal } from "../../framework/refusal.ts";
 import type { NodeInfo } from "../../state/node-info.ts";
 import type { PodInfo } from "../../state/pod-info.ts";
-import type { Candidate } from "./candidate.ts";
 import type { PreemptionGate } from "./preemption-gate.ts";
 
 /** A pod that fits nowhere may push out pods of lower priority (Kubernetes documentation, "Pod Priority and Preemption"). */
@@ -31,7 +30,32 @@ export interface DefaultPreemptionArgs {
 const stillPreempting = pending("waiting for the preemption for this pod to be finished");
 const unhelpful = unresolvable("Preemption is not helpful for scheduling");
 
-function preempt(cycle: Cycle, { refusals, filters }: Diagnosis, options: { args: DefaultPreemptionArgs; random: Random }): PostFilterResult {
+function preempt(cycle: Cycle, diagnosis: Diagnosis, options: PreemptionOptions): PostFilterResult {
+  const { nodes } = cycle.snapshot;
+  const { candidates, answers } =
+    diagnosis.candidates === undefined ? findCandidates(cycle, diagnosis, options) : { candidates: diagnosis.candidates, answers: undefined };
+  const best = leastHarm(candidates);
+  if (best === undefined) {
+    const all = nodes.map(({ name }) => answers?.get(name) ?? unhelpful);
+    return { message: `preemption: ${failureMessage(nodes.length, all)}`, nominatedNodeName: "" };
+  }
+  const { nodeName, victims } = best;
+  const displaced = cycle.snapshot.nominatedTo(nodeName).filter(({ priority }) => priority < cycle.pod.priority);
+  const message = `preemption: found a potential placement for pod on node ${nodeName}, preempting ${victims.length} victims`;
+  return { message, nominatedNodeName: nodeName, victims, displaced, candidates };
+}
+
+interface PreemptionOptions {
+  readonly args: DefaultPreemptionArgs;
+  readonly random: Random;
+}
+
+/** Nodes where it would help that pods leave, and why it would not on others. */
+function findCandidates(
+  cycle: Cycle,
+  { refusals, filters }: Diagnosis,
+  options: PreemptionOptions,
+): { candidates: readonly Candidate[]; answers: ReadonlyMap<string, Refusal> } {
   const { nodes, objects } = cycle.snapshot;
   const hopeful = nodes.filter(({ name }) => refusals.get(name)?.code === "unschedulable");
   const budgets = hopeful.length === 0 ? [] : objects.podDisruptionBudgets.list();
@@ -45,15 +69,7 @@ function preempt(cycle: Cycle, { refusals, filters }: Diagnosis, options: { args
     if (isRefusal(answer)) answers.set(node.name, answer);
     else candidates.push(answer);
   }
-  const best = leastHarm(candidates);
-  if (best === undefined) {
-    const all = nodes.map(({ name }) => answers.get(name) ?? unhelpful);
-    return { message: `preemption: ${failureMessage(nodes.length, all)}`, nominatedNodeName: "" };
-  }
-  const { nodeName, victims } = best;
-  const displaced = cycle.snapshot.nominatedTo(nodeName).filter(({ priority }) => priority < cycle.pod.priority);
-  const message = `preemption: found a potential placement for pod on node ${nodeName}, preempting ${victims.length} victims`;
-  return { message, nominatedNodeName: nodeName, victims, displaced };
+  return { candidates, answers };
 }
 
 function candidatesToFind(nodes: number, { minCandidateNodesPercentage, minCandidateNodesAbsolute }: DefaultPreemptionArgs): number {
