@@ -1,5 +1,4 @@
 /** What a kubelet looks after beside its pods: the node's scarce resources, images, logs. Started by `kubelet.ts`, one loop each. */
-import { sleep } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { TaskGroup } from "../base/task-group.ts";
@@ -14,6 +13,7 @@ import { nodeReference } from "./node/node-reporter.ts";
 import type { PodWorker } from "./pod-sync/pod-worker.ts";
 import { isRunning } from "./pod-sync/pod-runtime.ts";
 import type { ContainerRuntime } from "./runtime/cri.ts";
+import { repeat } from "./repeat.ts";
 import { rotateLog } from "./server/log-rotation.ts";
 import type { UsageSource } from "./stats/usage.ts";
 
@@ -45,7 +45,8 @@ export class Housekeeping {
     // Simulated nodes have neither files nor a disk that fills.
     if (!this.#options.runtime.hasNetwork) return;
     group.start("image collection", (signal) => this.#images.run(signal));
-    group.start("log rotation", (signal) => this.#rotateLogs(signal));
+    const { clock, log } = this.#options;
+    group.start("log rotation", (signal) => repeat({ clock, log, intervalMs: logIntervalMs, failure: "Could not rotate logs" }, (inner) => this.#rotateLogs(inner), signal));
   }
 
   #active(): PodWorker[] {
@@ -60,18 +61,11 @@ export class Housekeeping {
   }
 
   async #rotateLogs(signal: AbortSignal): Promise<void> {
-    const { clock, log, runtime, settings } = this.#options;
+    const { clock, runtime, settings } = this.#options;
     const limits = { maxBytes: settings.containerLogMaxBytes, maxFiles: settings.containerLogMaxFiles };
-    while (!signal.aborted) {
-      await sleep(clock, logIntervalMs, signal).catch(() => undefined);
-      try {
-        for (const worker of this.#options.workers()) {
-          for (const { id, status } of worker.runtime.containers.filter(isRunning)) {
-            if (await rotateLog(status.log_path, clock.nowMs(), limits)) await runtime.reopenContainerLog(id, signal);
-          }
-        }
-      } catch (error) {
-        if (!signal.aborted) log.warn("Could not rotate logs", { error });
+    for (const worker of this.#options.workers()) {
+      for (const { id, status } of worker.runtime.containers.filter(isRunning)) {
+        if (await rotateLog(status.log_path, clock.nowMs(), limits)) await runtime.reopenContainerLog(id, signal);
       }
     }
   }

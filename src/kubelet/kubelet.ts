@@ -1,11 +1,10 @@
 /**
- * The node agent: registers its node, watches the pods bound to it, and gives each a worker. Driven by `run`; the runtime's events wake the
- * workers, and every 10 s what the runtime has is compared with what they saw. Invariant: at most one worker per pod uid.
+ * The node agent: registers its node, watches the pods bound to it, and gives each a worker; beside them it runs the node's own pods and
+ * looks after what is scarce. Driven by `run`, which makes all parts and starts their loops.
  */
 import type { DeepReadonly } from "../apimachinery/json.ts";
 import type { Transport } from "../apimachinery/request.ts";
 import type { Pod } from "../api/core-v1/types.ts";
-import { sleep } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
@@ -24,12 +23,13 @@ import { nodeAllocatable, podsMemoryBytes } from "./node/allocatable.ts";
 import type { NodeFacts } from "./node/node-object.ts";
 import { NodeReporter } from "./node/node-reporter.ts";
 import type { NodeContext } from "./pod-sync/node-context.ts";
-import { PodWorker } from "./pod-sync/pod-worker.ts";
-import { runtimeAnnotations, runtimeLabels } from "./pod-sync/runtime-names.ts";
+import { PodWorkers } from "./pod-sync/pod-workers.ts";
 import type { NetworkCalls } from "./probes/network-calls.ts";
+import { repeat } from "./repeat.ts";
 import type { ContainerRuntime } from "./runtime/cri.ts";
-import type { PodSandbox } from "./runtime/cri-messages.ts";
 import type { ServedPod } from "./server/kubelet-server.ts";
+import { isMirrorPod } from "./static-pods/static-pod.ts";
+import { StaticPods } from "./static-pods/static-pods.ts";
 import { DiskMeter } from "./stats/disk-meter.ts";
 import { machineUsage } from "./stats/machine-usage.ts";
 import { simulatedUsage } from "./stats/simulated-usage.ts";
@@ -84,15 +84,18 @@ export function createKubelet(options: KubeletOptions): Kubelet {
 
 class NodeAgent implements Kubelet {
   readonly #options: KubeletOptions;
-  readonly #workers = new Map<string, PodWorker>();
   readonly #settings: KubeletSettings;
+  readonly #workers: PodWorkers;
+  /** Pods of this node in the API; undefined until they are known. */
+  #apiPods: (() => readonly DeepReadonly<Pod>[]) | undefined;
+  #onPodGone = () => {};
   /** The API's list is known, and strangers are gone. */
   #hasPods = false;
-  #pods: (() => readonly DeepReadonly<Pod>[]) | undefined;
 
   constructor(options: KubeletOptions) {
     this.#options = options;
     this.#settings = options.settings ?? defaultSettings;
+    this.#workers = new PodWorkers(options, () => this.#onPodGone());
   }
 
   get nodeName(): string {
@@ -104,14 +107,12 @@ class NodeAgent implements Kubelet {
   }
 
   findPod(namespace: string, name: string): ServedPod | undefined {
-    const found = [...this.#workers.values()].filter(({ pod }) => pod.metadata.namespace === namespace && pod.metadata.name === name);
-    // A successor may have its name already.
-    const worker = found.find(({ pod }) => pod.metadata.deletionTimestamp === undefined) ?? found[0];
+    const worker = this.#workers.find(namespace, name);
     return worker === undefined ? undefined : { worker, runtime: this.runtime };
   }
 
   pods(): readonly DeepReadonly<Pod>[] {
-    return this.#pods?.() ?? [];
+    return [...this.#workers].map(({ pod }) => pod);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -119,40 +120,22 @@ class NodeAgent implements Kubelet {
     const client = new Client({ transport, clock, userAgent, signal });
     const events = new EventRecorder({ client, clock, random, log, component: "kubelet", host: nodeName });
     const facts = await this.#facts(signal);
-    const reporter: NodeReporter = new NodeReporter({
-      client,
-      clock,
-      random,
-      log,
-      events,
-      runtime: this.runtime,
-      facts,
-      statusIntervalMs: this.runtime.hasNetwork ? 10_000 : 300_000,
-      pressure: () => housekeeping.pressure,
-    });
-    const housekeeping = new Housekeeping({
-      nodeName,
-      clock,
-      log,
-      events,
-      runtime: this.runtime,
-      settings: this.#settings,
-      usage: this.#usage(),
-      workers: () => this.#workers.values(),
-      onConditions: () => reporter.reportSoon(),
-    });
     const own = this.#options.informers === undefined ? new InformerSet({ client, clock, random, log }) : undefined;
     const informers = this.#options.informers ?? own!;
     const group = new TaskGroup({ parent: signal, onFailure: (name, error) => log.error("A part of the kubelet failed", { node: nodeName, name, error }) });
+    const parts = this.#parts({ client, events, informers, facts, group });
+    const { reporter, housekeeping, staticPods } = parts;
     try {
-      await reporter.register(signal);
-      const node = this.#context({ client, events, informers, facts, reporter, housekeeping });
       group.start("events", (inner) => events.run(inner));
+      // They run before the API can be reached: it may be among them.
+      group.start("static pods", (inner) => staticPods.run(inner));
+      await reporter.register(signal);
+      staticPods.wake();
       group.start("node status", (inner) => reporter.run(inner));
-      group.start("pods", (inner) => this.#followPods(node, informers, group, inner));
-      group.start("runtime events", (inner) => this.#followRuntime(inner));
-      if (this.runtime.hasNetwork) group.start("relist", (inner) => this.#repeat(() => this.#relist(inner), inner));
-      if (this.runtime.hasNetwork) group.start("what pods leave", (inner) => this.#repeat(() => this.#removeLeftovers(inner), inner));
+      group.start("pods", (inner) => this.#followPods(parts, inner));
+      group.start("runtime events", (inner) => this.#workers.followRuntime(inner));
+      if (this.runtime.hasNetwork) group.start("relist", (inner) => this.#workers.relist(inner));
+      if (this.runtime.hasNetwork) group.start("what pods leave", (inner) => repeat({ clock, log, intervalMs: leftoversMs, failure: "Could not remove what pods left" }, (each) => this.#removeLeftovers(each), inner));
       housekeeping.start(group);
       await group.join();
     } catch (error) {
@@ -163,6 +146,23 @@ class NodeAgent implements Kubelet {
     }
   }
 
+  #parts(base: Pick<RunParts, "client" | "events" | "informers" | "facts" | "group">): RunParts {
+    const { clock, random, log, nodeName } = this.#options;
+    const { client, events, facts, group } = base;
+    const shared = { client, events, clock, random, log, nodeName, settings: this.#settings, runtime: this.runtime, workers: () => this.#workers };
+    const reporter: NodeReporter = new NodeReporter({ ...shared, facts, statusIntervalMs: this.runtime.hasNetwork ? 10_000 : 300_000, pressure: () => housekeeping.pressure });
+    const housekeeping = new Housekeeping({ ...shared, usage: this.#usage(), onConditions: () => reporter.reportSoon() });
+    const node: NodeContext = this.#context({ ...base, reporter, housekeeping });
+    const staticPods = new StaticPods({
+      ...shared,
+      node: () => (reporter.node?.metadata.uid === undefined ? undefined : { name: nodeName, uid: reporter.node.metadata.uid }),
+      mirrors: () => this.#apiPods?.().filter(isMirrorPod),
+      start: (pod) => this.#workers.start(pod, node, group),
+    });
+    this.#onPodGone = () => staticPods.wake();
+    return { ...base, reporter, housekeeping, staticPods, node };
+  }
+
   async #facts(signal: AbortSignal): Promise<NodeFacts> {
     const { nodeName, nodeAddress, serverPort, kubeletVersion, machine, labels = {} } = this.#options;
     return { name: nodeName, address: nodeAddress, port: serverPort, kubeletVersion, machine, labels, settings: this.#settings, version: await this.runtime.version(signal) };
@@ -170,14 +170,13 @@ class NodeAgent implements Kubelet {
 
   #usage(): UsageSource {
     const { runtime, storage, logRoot, machine, clock, rootDirectory } = this.#options;
-    const pods = () => [...this.#workers.values()].filter((worker) => worker.isHolding).map(({ pod }) => pod);
+    const pods = () => [...this.#workers].filter((worker) => worker.isHolding).map(({ pod }) => pod);
     if (rootDirectory === undefined) return simulatedUsage(machine, pods);
     const meter = new DiskMeter({ clock, keptMs: this.#settings.volumeStatsAggMs });
     return machineUsage({ runtime, storage, meter, root: rootDirectory, logRoot, podsMemoryBytes: podsMemoryBytes(machine, this.#settings), pods });
   }
 
-  #context(parts: { client: Client; events: EventRecorder; informers: InformerSet; facts: NodeFacts; reporter: NodeReporter; housekeeping: Housekeeping }): NodeContext {
-    const { client, events, informers, facts, reporter, housekeeping } = parts;
+  #context({ client, events, informers, facts, reporter, housekeeping }: Omit<RunParts, "staticPods" | "node" | "group">): NodeContext {
     const { clock, nodeName, nodeAddress, machine, runtime } = this.#options;
     // Nobody reads the variables of a container without a program.
     const services = runtime.hasNetwork ? informers.get(resources.services) : undefined;
@@ -197,23 +196,27 @@ class NodeAgent implements Kubelet {
       node: () => reporter.node,
       canMountReadOnlyRecursively: () => reporter.node?.status?.runtimeHandlers?.find(({ name = "" }) => name === "")?.features?.recursiveReadOnlyMounts === true,
       admit: (pod) => {
-        const others = [...this.#workers.values()].filter((worker) => worker.isHolding && worker.uid !== pod.metadata.uid).map((worker) => worker.pod);
+        const others = [...this.#workers].filter((worker) => worker.isHolding && worker.uid !== pod.metadata.uid).map((worker) => worker.pod);
         return refusedUnderPressure(pod, housekeeping.pressure) ?? (reporter.node === undefined ? undefined : admitPod(pod, reporter.node, others));
       },
     };
   }
 
-  async #followPods(node: NodeContext, informers: InformerSet, group: TaskGroup, signal: AbortSignal): Promise<void> {
+  async #followPods(parts: RunParts, signal: AbortSignal): Promise<void> {
+    const { informers, staticPods } = parts;
     const { informer, release } = informers.borrow<Pod>(resources.pods, { fieldSelector: `spec.nodeName=${this.nodeName}` });
-    this.#pods = () => informer.list();
     // Services must be known before the first container is told of them.
     if (this.runtime.hasNetwork) await informers.get(resources.services).synced(signal).catch(() => undefined);
-    const stop = informer.subscribe((change) => this.#take(change, node, group));
+    const stop = informer.subscribe((change) => this.#take(change, parts));
     try {
       await informer.synced(signal);
-      await this.#removeStrangers(new Set(informer.list().map(({ metadata }) => metadata.uid ?? "")), signal);
+      this.#apiPods = () => informer.list();
+      staticPods.wake();
+      await Promise.race([staticPods.ready, untilAborted(signal)]);
+      const known = [...informer.list(), ...staticPods.pods].map(({ metadata }) => metadata.uid ?? "");
+      if (!signal.aborted) await this.#workers.removeStrangers(new Set(known), signal);
       this.#hasPods = true;
-      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      await untilAborted(signal);
     } finally {
       this.#hasPods = false;
       stop();
@@ -221,104 +224,42 @@ class NodeAgent implements Kubelet {
     }
   }
 
-  #take(change: Change<Pod>, node: NodeContext, group: TaskGroup): void {
-    const pod = change.object;
-    const uid = pod.metadata.uid ?? "";
-    // One name, another pod: the old one is gone.
-    if (change.kind === "update" && change.old.metadata.uid !== uid) this.#workers.get(change.old.metadata.uid ?? "")?.remove();
-    const known = this.#workers.get(uid);
-    if (change.kind === "delete") {
-      known?.remove();
-    } else if (known !== undefined) {
-      known.update(pod);
-    } else {
-      const worker = new PodWorker(node, pod);
-      this.#workers.set(uid, worker);
-      group.start(`pod ${pod.metadata.namespace}/${pod.metadata.name}`, async (signal) => {
-        await worker.run(signal);
-        if (worker.isFinished) this.#workers.delete(uid);
-      });
-    }
-  }
-
-  /** Sandboxes of ours whose pods were deleted while nobody looked. */
-  async #removeStrangers(known: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
-    const { runtime, log, storage, owner } = this.#options;
-    const strangers = (await runtime.listPodSandbox(undefined, signal)).filter(({ metadata, annotations }) => annotations[runtimeAnnotations.owner] === owner && !known.has(metadata.uid));
-    await Promise.all(
-      strangers.map(async (sandbox) => {
-        log.info("Removed a pod that is no longer in the API", { namespace: sandbox.metadata.namespace, pod: sandbox.metadata.name });
-        await this.#stopStranger(sandbox, signal);
-        await storage.tearDown(sandbox.metadata.uid);
-      }),
-    );
-  }
-
-  async #stopStranger(sandbox: PodSandbox, signal: AbortSignal): Promise<void> {
-    const { runtime } = this.#options;
-    const containers = await runtime.listContainers({ pod_sandbox_id: sandbox.id, state: { state: "CONTAINER_RUNNING" } }, signal);
-    const graceSeconds = Number(sandbox.annotations[runtimeAnnotations.gracePeriod] ?? 30);
-    await Promise.all(containers.map(({ id }) => runtime.stopContainer(id, graceSeconds, signal)));
-    await runtime.stopPodSandbox(sandbox.id, signal);
-    await runtime.removePodSandbox(sandbox.id, signal);
-  }
-
-  async #followRuntime(signal: AbortSignal): Promise<void> {
-    const { log, clock } = this.#options;
-    while (!signal.aborted) {
-      try {
-        for await (const event of this.runtime.events(signal)) {
-          if (event.type === "RELIST") this.#wakeAll();
-          else this.#workerOf(event.pod_uid, event.pod_sandbox_id)?.wake();
-        }
-      } catch (error) {
-        if (signal.aborted) return;
-        log.warn("The runtime's events broke off", { error });
-        await sleep(clock, 1000, signal).catch(() => undefined);
-      }
-    }
-  }
-
-  #workerOf(uid: string, sandboxId: string): PodWorker | undefined {
-    if (uid !== "") return this.#workers.get(uid);
-    return [...this.#workers.values()].find(({ runtime }) => runtime.sandboxes.some(({ id }) => id === sandboxId));
-  }
-
-  #wakeAll(): void {
-    for (const worker of this.#workers.values()) worker.wake();
-  }
-
-  async #repeat(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#options;
-    while (!signal.aborted) {
-      await sleep(clock, repairIntervalMs, signal).catch(() => undefined);
-      if (signal.aborted) return;
-      await work().catch((error: unknown) => {
-        if (!signal.aborted) log.warn("Could not look after what runs", { error });
-      });
-    }
-  }
-
   async #removeLeftovers(signal: AbortSignal): Promise<void> {
     if (!this.#hasPods) return;
-    const isKnown = (uid: string) => this.#workers.has(uid) || this.pods().some(({ metadata }) => metadata.uid === uid);
+    const isKnown = (uid: string) => this.#workers.of(uid) !== undefined || (this.#apiPods?.() ?? []).some(({ metadata }) => metadata.uid === uid);
     await removeLeftovers({ ...this.#options, isKnown }, signal);
   }
 
-  /** Wakes the workers whose pods are not as they saw them. */
-  async #relist(signal: AbortSignal): Promise<void> {
-    const [sandboxes, containers] = await Promise.all([this.runtime.listPodSandbox(undefined, signal), this.runtime.listContainers(undefined, signal)]);
-    const states = new Map<string, string[]>();
-    for (const { id, state, metadata } of sandboxes) states.set(metadata.uid, [...(states.get(metadata.uid) ?? []), `${id} ${state}`]);
-    for (const { id, state, labels } of containers) {
-      const uid = labels[runtimeLabels.podUid] ?? "";
-      states.set(uid, [...(states.get(uid) ?? []), `${id} ${state}`]);
-    }
-    for (const worker of this.#workers.values()) {
-      const seen = [...worker.runtime.sandboxes.map(({ id, state }) => `${id} ${state}`), ...worker.runtime.containers.map(({ id, status }) => `${id} ${status.state}`)];
-      if (seen.toSorted().join() !== (states.get(worker.uid) ?? []).toSorted().join()) worker.wake();
-    }
+  #take(change: Change<Pod>, { node, group, staticPods }: RunParts): void {
+    const pod = change.object;
+    // It stands for a pod that is run from elsewhere.
+    if (isMirrorPod(pod)) return staticPods.wake();
+    const uid = pod.metadata.uid ?? "";
+    // One name, another pod: the old one is gone.
+    if (change.kind === "update" && change.old.metadata.uid !== uid) this.#workers.of(change.old.metadata.uid ?? "")?.remove();
+    const known = this.#workers.of(uid);
+    if (change.kind === "delete") known?.remove();
+    else if (known !== undefined) known.update(pod);
+    else this.#workers.start(pod, node, group);
   }
 }
 
-const repairIntervalMs = 10_000;
+const leftoversMs = 10_000;
+
+interface RunParts {
+  readonly client: Client;
+  readonly events: EventRecorder;
+  readonly informers: InformerSet;
+  readonly facts: NodeFacts;
+  readonly reporter: NodeReporter;
+  readonly housekeeping: Housekeeping;
+  readonly staticPods: StaticPods;
+  /** What the workers share. */
+  readonly node: NodeContext;
+  readonly group: TaskGroup;
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

@@ -129,6 +129,11 @@ export class PodWorker {
     this.wake();
   }
 
+  /** Of a static pod: what stands for it in the API now. */
+  observeMirror(mirror: DeepReadonly<Pod> | undefined): void {
+    this.#writer.observeMirror(mirror);
+  }
+
   /** Its object is gone from the API. */
   remove(): void {
     this.#isRemoved = true;

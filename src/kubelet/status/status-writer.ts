@@ -1,6 +1,7 @@
 /**
  * Keeps one pod's status in the API the same as what `compute` says. `touch` asks for a look; writes go one after the other, each against
- * the newest object known, so that several changes in a row become one patch. Driven by the pod's worker; owns the newest object.
+ * the newest object known, so that several changes in a row become one patch. Driven by the pod's worker; owns the newest object. The status
+ * of a pod that the API does not know goes to its mirror, once there is one.
  */
 import { isConflict, isForbidden, isNotFound } from "../../apimachinery/status.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
@@ -10,11 +11,13 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { compareResourceVersions, resources } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
+import { isStaticPod } from "../static-pods/static-pod.ts";
 import { statusPatch } from "./status-patch.ts";
 
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
   #pod: DeepReadonly<Pod>;
+  #mirror: DeepReadonly<Pod> | undefined;
   #isWanted = false;
   #writing: Promise<void> | undefined;
 
@@ -33,6 +36,17 @@ export class StatusWriter {
     if (compareResourceVersions(pod.metadata.resourceVersion ?? "", this.#pod.metadata.resourceVersion) >= 0) this.#pod = pod;
   }
 
+  /** Of a static pod: what stands for it in the API now. */
+  observeMirror(mirror: DeepReadonly<Pod> | undefined): void {
+    const isOlder = mirror !== undefined && mirror.metadata.uid === this.#mirror?.metadata.uid && compareResourceVersions(mirror.metadata.resourceVersion ?? "", this.#mirror?.metadata.resourceVersion) < 0;
+    if (isOlder) return;
+    const { startTime } = mirror?.status ?? {};
+    // An earlier kubelet may have begun the pod.
+    if (this.#mirror === undefined && startTime !== undefined) this.#pod = { ...this.#pod, status: { ...this.#pod.status, startTime } };
+    this.#mirror = mirror;
+    this.touch();
+  }
+
   touch(): void {
     this.#isWanted = true;
     this.#writing ??= this.#write().finally(() => {
@@ -49,11 +63,16 @@ export class StatusWriter {
     const { client, clock, log, signal, compute } = this.#options;
     for (let failures = 0; this.#isWanted && !signal.aborted; ) {
       this.#isWanted = false;
-      const patch = statusPatch(this.#pod.metadata.uid ?? "", this.#pod.status ?? {}, compute(this.#pod));
+      const target = this.#target();
+      const status = compute(this.#mirror === undefined ? this.#pod : { ...this.#pod, metadata: { ...this.#pod.metadata, generation: this.#mirror.metadata.generation ?? 0 } });
+      if (isStaticPod(this.#pod)) this.#pod = { ...this.#pod, status };
+      const patch = target === undefined ? undefined : statusPatch(target.metadata.uid ?? "", target.status ?? {}, status);
       if (patch === undefined) continue;
       const { namespace = "", name = "" } = this.#pod.metadata;
       try {
-        this.observe(await client.patch(resources.pods, namespace, name, { type: "strategic", body: patch, subresource: "status", signal }));
+        const written = await client.patch(resources.pods, namespace, name, { type: "strategic", body: patch, subresource: "status", signal });
+        if (!isStaticPod(this.#pod)) this.observe(written);
+        else if (this.#mirror?.metadata.uid === written.metadata.uid) this.#mirror = written;
         failures = 0;
       } catch (error) {
         // The pod is gone, or another one has its name.
@@ -63,6 +82,10 @@ export class StatusWriter {
         await sleep(clock, isForbidden(error) ? 10_000 : Math.min(10_000, 100 * 2 ** failures++), signal).catch(() => undefined);
       }
     }
+  }
+
+  #target(): DeepReadonly<Pod> | undefined {
+    return isStaticPod(this.#pod) ? this.#mirror : this.#pod;
   }
 }
 
