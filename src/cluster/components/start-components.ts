@@ -24,6 +24,7 @@ const starters: Partial<Record<ComponentName, () => Promise<StartComponent>>> = 
   kubelet: async () => (await import("./kubelet.ts")).startKubelet,
   proxy: async () => (await import("./proxy.ts")).startProxy,
   dns: async () => (await import("./dns.ts")).startDns,
+  storage: async () => (await import("./storage.ts")).startStorage,
 };
 
 /** Order of starting; stopping goes the other way. */
