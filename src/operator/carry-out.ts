@@ -3,7 +3,7 @@ import { isNotFound } from "../apimachinery/status.ts";
 import type { DeepReadonly } from "../apimachinery/json.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Client, EventSink } from "../client/index.ts";
-import type { Action, ActionResult, ConfirmAction, GroupAction, Outcome, Plan, WriteAction } from "./plan.ts";
+import type { Action, ActionResult, ConfirmAction, EffectAction, GroupAction, Outcome, Plan, WriteAction } from "./plan.ts";
 
 /**
  * Carries a plan out: the thin half of "decide purely, act thinly". Refusals are dealt with as the plan's rules say; the first failure
@@ -67,6 +67,8 @@ class PlanRun {
         return this.#confirm(action);
       case "group":
         return this.#group(action);
+      case "effect":
+        return this.#effect(action);
       default:
         return this.#write(action);
     }
@@ -85,7 +87,17 @@ class PlanRun {
     return false;
   }
 
-  async #fail(action: WriteAction | ConfirmAction, thrown: unknown): Promise<boolean> {
+  async #effect(action: EffectAction): Promise<boolean> {
+    try {
+      await action.run(this.#driver.signal);
+    } catch (thrown) {
+      return this.#fail(action, thrown);
+    }
+    this.#results.push({ action, status: "done" });
+    return false;
+  }
+
+  async #fail(action: WriteAction | ConfirmAction | EffectAction, thrown: unknown): Promise<boolean> {
     this.#driver.signal.throwIfAborted();
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
     const rule = action.kind === "confirm" ? "stop" : (action.onError ?? "stop");

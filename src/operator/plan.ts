@@ -19,7 +19,7 @@ export interface Plan {
 
 export const nothingToDo: Plan = { actions: [] };
 
-export type Action = WriteAction | EventAction | ConfirmAction | GroupAction;
+export type Action = WriteAction | EventAction | ConfirmAction | EffectAction | GroupAction;
 export type WriteAction = CreateAction | UpdateAction | PatchAction | DeleteAction;
 
 interface WriteRules {
@@ -67,6 +67,15 @@ export interface ConfirmAction {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+}
+/** Something outside the API: a call to what the operator manages. Must be safe to repeat. */
+export interface EffectAction {
+  readonly kind: "effect";
+  /** What it does, for records: `promote orders-1`. */
+  readonly name: string;
+  run(signal: AbortSignal): Promise<void>;
+  /** What a rejection means. Default `stop`. */
+  readonly onError?: ErrorRule | undefined;
 }
 /**
  * - parallel: all at once
@@ -153,6 +162,10 @@ export function eventAction(regarding: ObjectReference, event: EventText): Event
 
 export function confirmAction(resource: ResourceType, object: NamedObject): ConfirmAction {
   return { kind: "confirm", resource, ...nameOf(object), uid: object.metadata.uid ?? "" };
+}
+
+export function effectAction(name: string, run: (signal: AbortSignal) => Promise<void>, rules: Pick<EffectAction, "onError"> = {}): EffectAction {
+  return { kind: "effect", name, run, ...rules };
 }
 
 export interface TypedRules<T extends KubeObject> {

@@ -12,6 +12,7 @@ import type { Transport, UserInfo } from "../../apimachinery/request.ts";
 import type { Clock } from "../../base/clock.ts";
 import { resources } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
+import type { Operator } from "../../operator/index.ts";
 import type { Decision, Scheduler } from "../../scheduler/index.ts";
 import { TestCluster } from "../cluster.ts";
 import type { ClusterComponent } from "../cluster.ts";
@@ -21,6 +22,7 @@ import { controllers, scheduler, SimulatedNode } from "./control-plane.ts";
 import { durationMs } from "./duration.ts";
 import { onFailure } from "./failed-test.ts";
 import type { TestHooks } from "./failed-test.ts";
+import { LocalWebhooks } from "./local-webhooks.ts";
 import { Story } from "./story.ts";
 import type { DecisionEntry, WriteEntry } from "./story.ts";
 
@@ -53,7 +55,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<C
   const startMs = options.startMs ?? Date.UTC(2026, 0, 1);
   const image = await clusterImage({ startMs, nodes: nodes.length });
   const story = new Story();
-  const parts: ClusterParts = { nodes, story, schedulers: [] };
+  const parts: ClusterParts = { nodes, story, schedulers: [], webhooks: new LocalWebhooks() };
   const selection = options.controllers ?? ["*"];
   const components: Record<string, ClusterComponent> = {
     ...(selection.length > 0 && { controllers: controllers(selection, story.decided) }),
@@ -66,6 +68,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<C
     startMs,
     image,
     components,
+    webhooks: parts.webhooks,
     log: options.log ?? silentLog,
     onRequest: story.observe,
   });
@@ -81,6 +84,7 @@ interface ClusterParts {
   readonly story: Story;
   /** Each that was started, the newest last. */
   readonly schedulers: Scheduler[];
+  readonly webhooks: LocalWebhooks;
 }
 
 export class Cluster implements AsyncDisposable {
@@ -129,6 +133,34 @@ export class Cluster implements AsyncDisposable {
   /** Lets time pass until nobody has written anything but heartbeats for `quiet` (default 1s); fails after `limit` (default 10m). Returns the ms it took. */
   async settled({ quiet = "1s", limit = "10m" }: { readonly quiet?: number | string; readonly limit?: number | string } = {}): Promise<number> {
     return this.#told(() => this.#inner.settled({ quietMs: durationMs(quiet), limitMs: durationMs(limit) }));
+  }
+
+  /**
+   * Runs an operator in this process under a service account with the rights that its definition asks for, no more. Resolves when it is
+   * ready: its definitions served, its webhooks registered. `stop(operator.name)` stops it; `run` starts it again.
+   */
+  async run(operator: Operator): Promise<void> {
+    const namespace = `${operator.name}-system`;
+    await this.apply(...operator.manifests({ namespace }));
+    const { story, webhooks } = this.#parts;
+    let isReady = false;
+    this.start(operator.name, ({ transportFor, clock, random, log, signal }) =>
+      operator.run(
+        {
+          transport: transportFor(userOf(`system:serviceaccount:${namespace}:${operator.name}`)),
+          clock,
+          random,
+          log,
+          namespace,
+          serveWebhooks: webhooks.serve(operator.name),
+          onReconciled: story.decided,
+          onReady: () => (isReady = true),
+        },
+        signal,
+      ),
+    );
+    await this.until(() => isReady);
+    await this.#inner.turn();
   }
 
   /** Runs a component beside the others until `stop`, or the end of the cluster. */
@@ -181,6 +213,7 @@ export class Cluster implements AsyncDisposable {
     for (const name of this.#parts.nodes.map((node) => node.name)) await this.#inner.stopComponent(name);
     for (const node of this.#parts.nodes) await node.close();
     await this.#inner.close();
+    await this.#parts.webhooks.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -158,6 +158,8 @@ function actionTexts(action: Action): string[] {
       return [`${action.kind} ${action.resource.resource} ${nameText(action)}`];
     case "event":
       return [`event ${action.event.reason}: ${action.event.message}`];
+    case "effect":
+      return [action.name];
     case "confirm":
     case "group":
       return [];
