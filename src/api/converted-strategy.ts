@@ -24,7 +24,7 @@ export function convertedStrategy(gvk: GroupVersionKind, stored: KindStrategy, c
     ...stored,
     gvk,
     generation: typeof generation === "function" ? (object: KubeObject, old: KubeObject) => generation(toStored(object), toStored(old)) : generation,
-    defaults: (object: KubeObject) => change(object, (converted) => stored.defaults?.(converted)),
+    defaults: (object: KubeObject, nowMs) => change(object, (converted) => stored.defaults?.(converted, nowMs)),
     create: {
       ...(create.prepare && { prepare: (object, context) => change(object, (converted) => create.prepare!(converted, context)) }),
       ...(create.validate && { validate: (object, context) => create.validate!(toStored(object), context) }),

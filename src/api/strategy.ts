@@ -116,8 +116,8 @@ export interface KindStrategy<T extends KubeObject = any> {
   /** Whether finalizers without a domain are refused. Default true; a few kinds accept them. */
   readonly requiresQualifiedFinalizers?: boolean;
   readonly generation: GenerationRule<T>;
-  /** Go's defaulting functions, idempotent, called on every decoded object and on values read from storage. */
-  defaults?(object: T): void;
+  /** Go's defaulting functions, idempotent, called on every decoded object and on values read from storage. `nowMs`: for times that are set when absent. */
+  defaults?(object: T, nowMs: number): void;
   readonly create: CreateRules<T>;
   readonly update: UpdateRules<T> & {
     /** A PUT of a missing name creates it. Default false. */

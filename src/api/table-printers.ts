@@ -2,6 +2,7 @@
 import {
   admissionPolicyBindingColumns, mutatingAdmissionPolicyColumns, validatingAdmissionPolicyColumns, webhookConfigurationColumns,
 } from "./admissionregistration-v1/columns.ts";
+import { storageVersionColumns } from "./apiserverinternal-v1alpha1/columns.ts";
 import { customResourceDefinitionColumns } from "./apiextensions-v1/columns.ts";
 import { apiServiceColumns } from "./apiregistration-v1/columns.ts";
 import { controllerRevisionColumns, daemonSetColumns, deploymentColumns, replicaSetColumns, statefulSetColumns } from "./apps-v1/columns.ts";
@@ -10,6 +11,7 @@ import { horizontalPodAutoscalerColumns } from "./autoscaling-v2/columns.ts";
 import { cronJobColumns, jobColumns } from "./batch-v1/columns.ts";
 import { certificateSigningRequestColumns, clusterTrustBundleColumns, podCertificateRequestColumns } from "./certificates-v1/columns.ts";
 import { leaseColumns } from "./coordination-v1/columns.ts";
+import { leaseCandidateColumns } from "./coordination-v1beta1/columns.ts";
 import {
   componentStatusColumns, configMapColumns, endpointsColumns, eventColumns as coreEventColumns, limitRangeColumns, namespaceColumns, nodeColumns,
   persistentVolumeClaimColumns, persistentVolumeColumns, podTemplateColumns, replicationControllerColumns, resourceQuotaColumns, secretColumns,
@@ -19,12 +21,16 @@ import { podColumns } from "./core-v1/pod-columns.ts";
 import { endpointSliceColumns } from "./discovery-v1/columns.ts";
 import { eventColumns } from "./events-v1/columns.ts";
 import { flowSchemaColumns, priorityLevelConfigurationColumns } from "./flowcontrol-v1/columns.ts";
+import { evictionColumns, evictionRequestColumns } from "./lifecycle-v1alpha1/columns.ts";
 import { ingressClassColumns, ingressColumns, ipAddressColumns, networkPolicyColumns, serviceCidrColumns } from "./networking-v1/columns.ts";
 import { runtimeClassColumns } from "./node-v1/columns.ts";
 import { podDisruptionBudgetColumns } from "./policy-v1/columns.ts";
 import { clusterRoleColumns, roleBindingColumns, roleColumns } from "./rbac-v1/columns.ts";
 import { deviceClassColumns, deviceTaintRuleColumns, resourceClaimColumns, resourceClaimTemplateColumns, resourceSliceColumns } from "./resource-v1/columns.ts";
+import { resourcePoolStatusRequestColumns } from "./resource-v1alpha3/columns.ts";
 import { priorityClassColumns } from "./scheduling-v1/columns.ts";
+import { compositePodGroupColumns } from "./scheduling-v1alpha3/compositepodgroup.ts";
+import { podGroupColumns, workloadColumns } from "./scheduling-v1beta1/columns.ts";
 import {
   csiDriverColumns, csiNodeColumns, csiStorageCapacityColumns, storageClassColumns, volumeAttachmentColumns, volumeAttributesClassColumns,
 } from "./storage-v1/columns.ts";
@@ -69,10 +75,14 @@ export const tablePrinters: ReadonlyMap<string, TablePrinter> = new Map<string, 
   ["certificates.k8s.io/v1/clustertrustbundles", clusterTrustBundleColumns],
   ["certificates.k8s.io/v1/podcertificaterequests", podCertificateRequestColumns],
   ["coordination.k8s.io/v1/leases", leaseColumns],
+  ["coordination.k8s.io/v1beta1/leasecandidates", leaseCandidateColumns],
   ["discovery.k8s.io/v1/endpointslices", endpointSliceColumns],
   ["events.k8s.io/v1/events", eventColumns],
   ["flowcontrol.apiserver.k8s.io/v1/flowschemas", flowSchemaColumns],
   ["flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations", priorityLevelConfigurationColumns],
+  ["internal.apiserver.k8s.io/v1alpha1/storageversions", storageVersionColumns],
+  ["lifecycle.k8s.io/v1alpha1/evictionrequests", evictionRequestColumns],
+  ["lifecycle.k8s.io/v1alpha1/evictions", evictionColumns],
   ["networking.k8s.io/v1/ingressclasses", ingressClassColumns],
   ["networking.k8s.io/v1/ingresses", ingressColumns],
   ["networking.k8s.io/v1/ipaddresses", ipAddressColumns],
@@ -89,7 +99,11 @@ export const tablePrinters: ReadonlyMap<string, TablePrinter> = new Map<string, 
   ["resource.k8s.io/v1/resourceclaims", resourceClaimColumns],
   ["resource.k8s.io/v1/resourceclaimtemplates", resourceClaimTemplateColumns],
   ["resource.k8s.io/v1/resourceslices", resourceSliceColumns],
+  ["resource.k8s.io/v1alpha3/resourcepoolstatusrequests", resourcePoolStatusRequestColumns],
   ["scheduling.k8s.io/v1/priorityclasses", priorityClassColumns],
+  ["scheduling.k8s.io/v1alpha3/compositepodgroups", compositePodGroupColumns],
+  ["scheduling.k8s.io/v1beta1/podgroups", podGroupColumns],
+  ["scheduling.k8s.io/v1beta1/workloads", workloadColumns],
   ["storage.k8s.io/v1/csidrivers", csiDriverColumns],
   ["storage.k8s.io/v1/csinodes", csiNodeColumns],
   ["storage.k8s.io/v1/csistoragecapacities", csiStorageCapacityColumns],

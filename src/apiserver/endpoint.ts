@@ -11,7 +11,7 @@ import { handleIssuer } from "./handlers/issuer-discovery.ts";
 import { OpenApiDocuments } from "./openapi/documents.ts";
 import { handleMetrics } from "./metrics/handle-metrics.ts";
 import { handleOpenApi } from "./openapi/handle-openapi.ts";
-import { versionInfo } from "./handlers/version.ts";
+import { versionDocument } from "./handlers/version.ts";
 import { jsonText, plainText } from "./http/write-response.ts";
 import { bytesResponse } from "../apimachinery/request.ts";
 import type { Endpoint } from "./pipeline.ts";
@@ -48,7 +48,7 @@ function isUnknownGroupRoot(context: RequestContext): boolean {
 function handleVersion(context: RequestContext): ApiResponse | undefined {
   if (context.info.path.replace(/\/$/, "") !== "/version") return undefined;
   if (context.request.method !== "GET") throw methodError();
-  return bytesResponse(200, "application/json", JSON.stringify(versionInfo, undefined, 2));
+  return bytesResponse(200, "application/json", JSON.stringify(versionDocument(context.server.settings), undefined, 2));
 }
 
 /** `/` and `/index.html`: the paths served. */

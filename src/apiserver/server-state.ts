@@ -75,6 +75,23 @@ export interface ServerSettings extends RuleSettings {
   /** Reads answered at a time; 0: no limit. With priority and fairness the two are one number of seats. */
   readonly maxRequestsInFlight: number;
   readonly maxMutatingRequestsInFlight: number;
+  /** The release that the server passes for, such as `1.36`, and the oldest one that it can work beside. */
+  readonly emulatedVersion: string;
+  readonly minCompatibilityVersion: string;
+  /** False: nobody carries out propagation policies, so deletions do not wait for it. */
+  readonly hasGarbageCollector: boolean;
+  readonly hasWatchCache: boolean;
+  readonly hasProfiling: boolean;
+  /** Host name under which clients reach the server; empty: `advertiseAddress`. */
+  readonly externalHostname: string;
+  /** Regular expressions of origins. */
+  readonly corsAllowedOrigins: readonly string[];
+  /** Directives of the header `Strict-Transport-Security`. */
+  readonly strictTransportSecurity: readonly string[];
+  /** Node port of the Service `kubernetes`; 0: it has none. */
+  readonly kubernetesServiceNodePort: number;
+  /** Whether the server keeps its own address among the endpoints of the Service `kubernetes`. */
+  readonly publishesEndpoints: boolean;
   readonly serviceAccountIssuer: string;
   readonly apiAudiences: readonly string[];
   /** Address under which clients reach the server, for the `kubernetes` Service. */

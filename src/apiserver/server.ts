@@ -2,6 +2,7 @@
  * The API server: `createApiServer` wires stages, handlers and caches to a store; `start` reads the store and runs the start-up steps;
  * `handle` answers requests. It does no network I/O itself: transports lead here (http/tls-listener.ts, or a component's loopback).
  */
+import { defaultGates } from "../api/feature-gates.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { MetricRegistry } from "../base/metrics.ts";
@@ -60,8 +61,10 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly nodes: NodeConnector;
   /** Default: no webhook can be reached. */
   readonly webhooks?: WebhookConnector;
-  /** Names of feature gates that differ from their defaults. */
+  /** The state of every feature gate; default: as the current release has them. */
   readonly gates?: Readonly<Record<string, boolean>>;
+  /** What `--runtime-config` turns on and off: `group/version`, `api/all`, `api/beta`, … */
+  readonly runtimeConfig?: Readonly<Record<string, boolean>>;
   readonly admission: PluginChoice;
   /** Default: Node, then RBAC. */
   readonly authorization?: AuthorizationChoice;
@@ -111,7 +114,9 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
   const { clock, random, log, store, settings } = options;
   const cacher = new Cacher({ store, clock, log, root: settings.storageRoot, parsedLimit: 20_000, windowLimit: 10_000, normalize: normalizeStored });
   const resources = new ResourceTable();
-  for (const definition of builtInDefinitions({ cacher, storageRoot: settings.storageRoot, eventTtlSeconds: settings.eventTtlSeconds })) resources.add(definition);
+  const gates = options.gates ?? defaultGates;
+  const versionChoice = { runtimeConfig: options.runtimeConfig ?? {}, emulatedVersion: settings.emulatedVersion, isEnabled: (gate: string) => gates[gate] ?? false };
+  for (const definition of builtInDefinitions({ cacher, storageRoot: settings.storageRoot, eventTtlSeconds: settings.eventTtlSeconds, versions: versionChoice })) resources.add(definition);
   const cacheOf = (group: string, resource: string) => resources.preferred(group, resource)!.storage!.cache;
   const flowGroup = "flowcontrol.apiserver.k8s.io";
   const rbacGroup = "rbac.authorization.k8s.io";
@@ -124,7 +129,6 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
   const graph = new NodeGraph({ pods: cacheOf("", "pods"), persistentVolumes: cacheOf("", "persistentvolumes") });
   const tokenKeys = { signingKey: options.serviceAccountKey, verificationKeys: options.serviceAccountVerificationKeys ?? [] };
   const tokens = new TokenSigner({ ...tokenKeys, issuer: settings.serviceAccountIssuer, audiences: settings.apiAudiences }, clock, random);
-  const gates = options.gates ?? {};
   const metrics = new MetricRegistry();
   const watchCounts = new WatchCounts();
   const find: ObjectFinder = (resource, namespace, name) => findObject(state, resource, namespace, name);
@@ -168,7 +172,7 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
     allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), addresses: () => cacheOf("networking.k8s.io", "ipaddresses"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),
     nodes: options.nodes,
     webhooks: options.webhooks ?? noWebhooks,
-    isEnabled: (gate) => gates[gate] ?? true,
+    isEnabled: versionChoice.isEnabled,
   };
   return state;
 }

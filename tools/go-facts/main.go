@@ -4,17 +4,19 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"reflect"
 	"strconv"
 	"strings"
 
-	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apireg "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	admissionv1 "k8s.io/api/admission/v1"
 	imagepolicy "k8s.io/api/imagepolicy/v1alpha1"
+	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
+	apireg "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
 type field struct {
@@ -137,7 +139,45 @@ func walk(t reflect.Type) {
 	out[n] = fields(t)
 }
 
+// lifecycles tells, for every kind, the releases that its version came with, is deprecated since and goes away in, and what replaces it.
+func lifecycles() map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for gvk, t := range scheme.Scheme.AllKnownTypes() {
+		if strings.HasSuffix(gvk.Kind, "List") {
+			continue
+		}
+		v := reflect.New(t).Interface()
+		life := map[string]string{}
+		if x, ok := v.(interface{ APILifecycleIntroduced() (int, int) }); ok {
+			major, minor := x.APILifecycleIntroduced()
+			life["introduced"] = fmt.Sprintf("%d.%d", major, minor)
+		}
+		if x, ok := v.(interface{ APILifecycleDeprecated() (int, int) }); ok {
+			major, minor := x.APILifecycleDeprecated()
+			life["deprecated"] = fmt.Sprintf("%d.%d", major, minor)
+		}
+		if x, ok := v.(interface{ APILifecycleRemoved() (int, int) }); ok {
+			major, minor := x.APILifecycleRemoved()
+			life["removed"] = fmt.Sprintf("%d.%d", major, minor)
+		}
+		if x, ok := v.(interface {
+			APILifecycleReplacement() schema.GroupVersionKind
+		}); ok {
+			r := x.APILifecycleReplacement()
+			life["replacement"] = r.GroupVersion().String() + " " + r.Kind
+		}
+		if len(life) > 0 {
+			all[gvk.GroupVersion().String()+" "+gvk.Kind] = life
+		}
+	}
+	return all
+}
+
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "lifecycles" {
+		json.NewEncoder(os.Stdout).Encode(lifecycles())
+		return
+	}
 	for _, t := range scheme.Scheme.AllKnownTypes() {
 		walk(t)
 	}

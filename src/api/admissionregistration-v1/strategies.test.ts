@@ -37,7 +37,7 @@ test("faults of webhooks", () => {
       ...change,
     };
     const configuration = { metadata, webhooks: [webhook] };
-    validatingWebhookConfigurations.defaults!(configuration);
+    validatingWebhookConfigurations.defaults!(configuration, 0);
     assert.deepEqual(validatingWebhookConfigurations.create.validate!(configuration, context).map(fieldErrorText), expected, JSON.stringify(change));
   }
 });
@@ -60,7 +60,7 @@ test("expressions are compiled with what stands before them", () => {
     validations: [{ expression: "bad" }],
   };
   const policy = { metadata, spec };
-  validatingAdmissionPolicies.defaults!(policy);
+  validatingAdmissionPolicies.defaults!(policy, 0);
   assert.deepEqual(validatingAdmissionPolicies.create.validate!(policy, compiling).map(fieldErrorText), [
     'spec.validations[0].expression: Invalid value: "bad": no',
   ]);
@@ -69,7 +69,7 @@ test("expressions are compiled with what stands before them", () => {
 
 test("faults of policies and bindings", () => {
   const policy = { metadata, spec: { reinvocationPolicy: "Never", matchConstraints: { resourceRules: [rule] }, mutations: [{ patchType: "JSONPatch" }] } };
-  mutatingAdmissionPolicies.defaults!(policy);
+  mutatingAdmissionPolicies.defaults!(policy, 0);
   assert.deepEqual(mutatingAdmissionPolicies.create.validate!(policy, context).map(fieldErrorText), [
     "spec.mutations[0].jsonPatch: Required value: must be specified when patchType is JSONPatch",
   ]);

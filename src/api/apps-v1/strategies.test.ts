@@ -20,7 +20,7 @@ const base = () => ({
 
 function made(strategy: KindStrategy, spec: object): KubeObject {
   const object = { metadata: { name: "x" }, spec: { ...base(), ...spec } } as KubeObject;
-  strategy.defaults?.(object);
+  strategy.defaults?.(object, 0);
   strategy.create.prepare?.(object, context);
   return object;
 }

@@ -13,7 +13,7 @@ const context = {
 function made(spec: Partial<JobSpec>, labels?: Record<string, string>): Job {
   const template = { ...(labels && { metadata: { labels } }), spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
   const job: Job = { metadata: { name: "x", uid: "u" }, spec: { template, ...spec } };
-  jobs.defaults!(job);
+  jobs.defaults!(job, 0);
   jobs.create.prepare!(job, context);
   return job;
 }

@@ -17,8 +17,9 @@ export const podCertificateRequests = defineKind<PodCertificateRequest>({
   gvk: { group: "certificates.k8s.io", version: "v1", kind: "PodCertificateRequest" },
   nameRule: subdomainName,
   generation: "none",
-  defaults({ spec }) {
-    if (spec !== undefined) spec.maxExpirationSeconds ??= 86_400;
+  defaults(request) {
+    const spec = (request.spec ??= {} as PodCertificateRequestSpec);
+    spec.maxExpirationSeconds ??= 86_400;
   },
   create: {
     prepare(request) {

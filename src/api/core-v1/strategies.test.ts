@@ -27,7 +27,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 function made<T extends KubeObject>(strategy: KindStrategy<T>, members: Members): T {
   const object = { metadata: { name: "x", namespace: "ns" }, ...deepCopy(members) } as unknown as T;
-  strategy.defaults?.(object);
+  strategy.defaults?.(object, 0);
   strategy.create.prepare?.(object, context);
   return object;
 }
@@ -38,7 +38,7 @@ const creation = <T extends KubeObject>(strategy: KindStrategy<T>, members: Memb
 function change<T extends KubeObject>(strategy: KindStrategy<T>, members: Members, changed: Members): { object: T; faults: string[] } {
   const old = made(strategy, members);
   const object = { ...deepCopy(old), ...deepCopy(changed) };
-  strategy.defaults?.(object);
+  strategy.defaults?.(object, 0);
   strategy.update.prepare?.(object, old, context);
   return { object, faults: (strategy.update.validate?.(object, old, context) ?? []).map((error) => fieldErrorText(error).split("\n")[0]!) };
 }

@@ -8,7 +8,7 @@ import type { EndpointSlice } from "./types.ts";
 const context = {} as RuleContext;
 const slice = (change: Partial<EndpointSlice> = {}): EndpointSlice => {
   const object: EndpointSlice = { metadata: { name: "s" }, addressType: "IPv4", endpoints: [{ addresses: ["1.2.3.4"] }], ports: [{ port: 80 }], ...change };
-  endpointSlices.defaults?.(object);
+  endpointSlices.defaults?.(object, 0);
   return object;
 };
 

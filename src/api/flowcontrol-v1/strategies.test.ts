@@ -11,7 +11,7 @@ const context = {} as RuleContext;
 
 test("flow schemas", () => {
   const schema: FlowSchema = { metadata: { name: "x" }, spec: { priorityLevelConfiguration: { name: "" }, rules: [{ subjects: [{ kind: "Group", user: { name: "u" } }], nonResourceRules: [{ verbs: ["sing"], nonResourceURLs: ["/x*y"] }] }] } };
-  flowSchemas.defaults?.(schema);
+  flowSchemas.defaults?.(schema, 0);
   assert.equal(schema.spec?.matchingPrecedence, 1000);
   assert.deepEqual(flowSchemas.create.validate?.(schema, context).map(fieldErrorText), [
     "spec.priorityLevelConfiguration.name: Required value: must reference a priority level",
@@ -25,7 +25,7 @@ test("flow schemas", () => {
 test("priority levels", () => {
   const faults = (name: string, spec: PriorityLevelConfigurationSpec) => {
     const level: PriorityLevelConfiguration = { metadata: { name }, spec: structuredClone(spec) };
-    priorityLevelConfigurations.defaults?.(level);
+    priorityLevelConfigurations.defaults?.(level, 0);
     return priorityLevelConfigurations.create.validate?.(level, context).map(fieldErrorText);
   };
   assert.deepEqual(faults("x", { type: "Limited", limited: { limitResponse: { type: "Queue", queuing: {} } } }), []);

@@ -29,14 +29,14 @@ test("paths of ingresses", () => {
 
 test("the parameters of a class have a scope", () => {
   const ingressClass = { metadata, spec: { controller: "e.com/c", parameters: { kind: "K", name: "n", namespace: "ns" } } };
-  ingressClasses.defaults?.(ingressClass);
+  ingressClasses.defaults?.(ingressClass, 0);
   assert.deepEqual(ingressClasses.create.validate?.(ingressClass, context).map(fieldErrorText), ["spec.parameters.namespace: Forbidden: `parameters.scope` is set to 'Cluster'"]);
   assert.deepEqual(ingressClasses.create.validate?.({ metadata, spec: { controller: "nodomain" } }, context).map(fieldErrorText), ['spec.controller: Invalid value: "nodomain": must be a domain-prefixed path (such as "acme.io/foo")']);
 });
 
 test("network policies fill in directions and protocols", () => {
   const policy: NetworkPolicy = { metadata, spec: { podSelector: {}, egress: [{ ports: [{ port: 80, endPort: 79 }], to: [{ ipBlock: { cidr: "10.0.0.0/8", except: ["11.0.0.0/16"] } }, {}, { ipBlock: { cidr: "" } }] }] } };
-  networkPolicies.defaults?.(policy);
+  networkPolicies.defaults?.(policy, 0);
   assert.deepEqual([policy.spec?.policyTypes, policy.spec?.egress?.[0]?.ports?.[0]?.protocol], [["Ingress", "Egress"], "TCP"]);
   assert.deepEqual(networkPolicies.create.validate?.(policy, context).map(fieldErrorText), [
     "spec.egress[0].ports[0].endPort: Invalid value: 79: must be greater than or equal to `port`",

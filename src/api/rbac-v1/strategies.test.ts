@@ -29,7 +29,7 @@ test("cluster roles gather by selectors", () => {
 
 test("bindings get groups by default and keep their role", () => {
   const binding: RoleBinding = { metadata, roleRef: { kind: "Role", name: "r" }, subjects: [{ kind: "User", name: "u" }, { kind: "ServiceAccount", name: "s" }] };
-  roleBindings.defaults?.(binding);
+  roleBindings.defaults?.(binding, 0);
   assert.deepEqual([binding.roleRef.apiGroup, ...binding.subjects!.map(({ apiGroup }) => apiGroup)], ["rbac.authorization.k8s.io", "rbac.authorization.k8s.io", undefined]);
   assert.deepEqual(roleBindings.create.validate?.(binding, context), []);
   assert.deepEqual(clusterRoleBindings.create.validate?.(binding, context).map(fieldErrorText), ['roleRef.kind: Unsupported value: "Role": supported values: "ClusterRole"', "subjects[1].namespace: Required value"]);

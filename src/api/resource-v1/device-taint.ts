@@ -16,6 +16,19 @@ export function stampTaint(taint: DeviceTaint, old: readonly DeviceTaint[], nowM
   taint.timeAdded = known?.timeAdded ?? formatTime(nowMs);
 }
 
+/**
+ * A taint whose effect changes has that from now on, unless it comes with another time than before. One that came without a time and says
+ * what it said before keeps its time.
+ */
+export function keepTime(taint: DeviceTaint, old: DeviceTaint, nowMs: number): void {
+  const now = formatTime(nowMs);
+  const { timeAdded, ...rest } = taint;
+  const { timeAdded: before, ...oldRest } = old;
+  if (before === undefined) return;
+  if (timeAdded === now && isSame(rest, oldRest)) taint.timeAdded = before;
+  else if (timeAdded === before && rest.effect !== oldRest.effect) taint.timeAdded = now;
+}
+
 export function validateTaint({ key = "", value = "", effect = "" }: DeviceTaint, path: FieldPath): FieldError[] {
   const errors = validateLabelName(key, path.child("key"));
   if (value !== "") errors.push(...invalidEach(path.child("value"), value, isLabelValue(value)));

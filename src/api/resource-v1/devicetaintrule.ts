@@ -6,7 +6,7 @@ import { isSemanticallyEqual } from "../meta/internal-form.ts";
 import { defineKind } from "../strategy.ts";
 import { restoreMembers, restoreMetadata } from "../update-rules.ts";
 import { validateDriver, validateLabelText, validatePoolName } from "./device-names.ts";
-import { stampTaint, validateTaint } from "./device-taint.ts";
+import { keepTime, stampTaint, validateTaint } from "./device-taint.ts";
 import type { DeviceTaint, DeviceTaintRule } from "./types.ts";
 
 const specPath = FieldPath.root("spec");
@@ -15,17 +15,17 @@ export const deviceTaintRules = defineKind<DeviceTaintRule>({
   gvk: { group: "resource.k8s.io", version: "v1", kind: "DeviceTaintRule" },
   nameRule: subdomainName,
   generation: ({ spec }, old) => !isSemanticallyEqual("api.resource.v1.DeviceTaintRuleSpec", spec, old.spec),
+  defaults: (rule, nowMs) => stampTaint(taintOf(rule), [], nowMs),
   create: {
-    prepare(rule, { nowMs }) {
+    prepare(rule) {
       delete rule.status;
-      stampTaint(taintOf(rule), [], nowMs);
     },
     validate: validateTaintRule,
   },
   update: {
     prepare(rule, old, { nowMs }) {
       restoreMembers(rule, old, "status");
-      stampTaint(taintOf(rule), old.spec?.taint === undefined ? [] : [old.spec.taint], nowMs);
+      keepTime(taintOf(rule), taintOf(old), nowMs);
     },
     validate: validateTaintRule,
     allowsUnconditional: false,

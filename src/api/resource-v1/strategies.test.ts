@@ -12,7 +12,7 @@ const metadata = { name: "x" };
 
 function made(devices: DeviceClaim): ResourceClaim {
   const claim: ResourceClaim = { metadata, spec: { devices } };
-  resourceClaims.defaults!(claim);
+  resourceClaims.defaults!(claim, 0);
   return claim;
 }
 

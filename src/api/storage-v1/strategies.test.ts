@@ -13,7 +13,7 @@ const metadata = { name: "x" };
 
 test("storage classes", () => {
   const storageClass: StorageClass = { metadata, provisioner: "", allowedTopologies: [{}] };
-  storageClasses.defaults?.(storageClass);
+  storageClasses.defaults?.(storageClass, 0);
   assert.deepEqual([storageClass.reclaimPolicy, storageClass.volumeBindingMode], ["Delete", "Immediate"]);
   assert.deepEqual(storageClasses.create.validate?.(storageClass, context).map(fieldErrorText), ['allowedTopologies[0].matchLabelExpressions: Duplicate value: ""', "provisioner: Required value"]);
   const good: StorageClass = { ...storageClass, provisioner: "example.com/p", allowedTopologies: [{ matchLabelExpressions: [{ key: "failure-domain.beta.kubernetes.io/zone", values: ["v"] }] }] };
@@ -24,7 +24,7 @@ test("storage classes", () => {
 test("the generation of a driver starts with its first change", () => {
   const driver = (spec: CSIDriver["spec"], generation?: number): CSIDriver => {
     const object: CSIDriver = { metadata: { name: "x", ...(generation !== undefined && { generation }) }, spec };
-    csiDrivers.defaults?.(object);
+    csiDrivers.defaults?.(object, 0);
     return object;
   };
   const changed = driver({ fsGroupPolicy: "File" });

@@ -15,6 +15,7 @@ import { validatingAdmissionPolicy } from "./policies/validating-policy.ts";
 import { alwaysPullImages } from "./pods/always-pull-images.ts";
 import { nodeDeclaredFeatureValidator } from "./pods/declared-features.ts";
 import { defaultTolerationSeconds } from "./pods/default-toleration-seconds.ts";
+import type { TolerationSeconds } from "./pods/default-toleration-seconds.ts";
 import { extendedResourceToleration } from "./pods/extended-resource-toleration.ts";
 import { limitPodHardAntiAffinityTopology } from "./pods/hard-anti-affinity.ts";
 import { podNodeSelector } from "./pods/node-selector.ts";
@@ -37,6 +38,7 @@ import { validatingAdmissionWebhook } from "./webhooks/validating-webhooks.ts";
 export interface PluginChoice {
   readonly enabled: readonly string[];
   readonly disabled: readonly string[];
+  readonly tolerationSeconds?: TolerationSeconds;
   /** Of `--admission-control-config-file`: each plugin's configuration, parsed. */
   readonly configurations?: Readonly<Record<string, unknown>>;
 }
@@ -45,7 +47,7 @@ interface KnownPlugin {
   readonly name: string;
   readonly isDefault: boolean;
   /** Makes the plugin; throws an Error when its configuration is wrong. */
-  make(configuration: unknown): AdmissionPlugin;
+  make(configuration: unknown, choice: PluginChoice): AdmissionPlugin;
 }
 
 const byDefault = (plugin: AdmissionPlugin): KnownPlugin => ({ name: plugin.name, isDefault: true, make: () => plugin });
@@ -69,7 +71,7 @@ const known: readonly KnownPlugin[] = [
   { name: "PodSecurity", isDefault: true, make: (configuration) => podSecurity(readConfiguration(configuration)) },
   configured("PodNodeSelector", podNodeSelector),
   byDefault(priority),
-  byDefault(defaultTolerationSeconds),
+  { name: "DefaultTolerationSeconds", isDefault: true, make: (_, { tolerationSeconds }) => defaultTolerationSeconds(tolerationSeconds) },
   configured("PodTolerationRestriction", podTolerationRestriction),
   configured("EventRateLimit", eventRateLimit),
   onDemand(extendedResourceToleration),
@@ -97,7 +99,7 @@ const known: readonly KnownPlugin[] = [
 
 /** The plugins to run. Names that nobody knows are refused by the flags' reader. */
 export function admissionPlugins(choice: PluginChoice): AdmissionPlugin[] {
-  return known.filter(({ name, isDefault }) => (isDefault || choice.enabled.includes(name)) && !choice.disabled.includes(name)).map(({ name, make }) => make(choice.configurations?.[name]));
+  return known.filter(({ name, isDefault }) => (isDefault || choice.enabled.includes(name)) && !choice.disabled.includes(name)).map(({ name, make }) => make(choice.configurations?.[name], choice));
 }
 
 /** Names that `--enable-admission-plugins` takes. */

@@ -101,7 +101,7 @@ async function applyTo(target: ApplyTarget, config: JsonObject, old: KubeObject 
   object.metadata ??= {};
   object.metadata.name ??= target.name;
   if (object.metadata.name !== target.name) throw badRequestError(`the name of the object (${object.metadata.name}) does not match the name on the URL (${target.name})`);
-  definition.strategy?.defaults?.(object);
+  definition.strategy?.defaults?.(object, context.server.clock.nowMs());
   setManagedFields(object, outcome.managedFields);
   return object;
 }

@@ -36,6 +36,7 @@ export async function dispatchResource(context: RequestContext): Promise<ApiResp
     const subresource = definition.subresources.get(info.subresource);
     if (subresource === undefined) throw noResourceError();
     if (!allows(subresource.verbs, method)) throw methodError();
+    if (definition.deprecationWarning !== undefined && subresource.kind === definition.kind) context.warnings.add(definition.deprecationWarning);
     return handleSubresource(context, definition, subresource);
   }
   if (isVirtual(definition)) {
@@ -49,20 +50,9 @@ export async function dispatchResource(context: RequestContext): Promise<ApiResp
   const isAllNamespaces = definition.isNamespaced && info.namespace === "";
   if (isAllNamespaces && method !== "GET") throw methodError();
   if (!definition.verbs.has(info.verb)) throw methodError();
-  warnOfDeprecation(context, definition);
+  if (definition.deprecationWarning !== undefined) context.warnings.add(definition.deprecationWarning);
   if (isComponentStatus(definition)) return handleComponentStatuses(context, definition);
   return handler(context, definition);
-}
-
-/** Resources that are deprecated (documentation page "Deprecated API Migration Guide"). */
-const deprecations: Readonly<Record<string, string>> = {
-  "/v1/endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
-  "/v1/componentstatuses": "v1 ComponentStatus is deprecated in v1.19+",
-};
-
-function warnOfDeprecation(context: RequestContext, { group, version, resource }: ResourceDefinition): void {
-  const warning = deprecations[`${group}/${version}/${resource}`];
-  if (warning !== undefined) context.warnings.add(warning);
 }
 
 /** Versions that only definitions can fill answer like paths that nobody knows. */

@@ -25,7 +25,7 @@ const documents: Readonly<Record<string, IssuerDocument>> = {
     type: "application/json",
     content: ({ server: { tokens, settings } }) => ({
       issuer: tokens.issuer,
-      jwks_uri: `https://${settings.advertiseAddress}:${settings.securePort}/openid/v1/jwks`,
+      jwks_uri: `https://${settings.externalHostname || settings.advertiseAddress}:${settings.securePort}/openid/v1/jwks`,
       response_types_supported: ["id_token"],
       subject_types_supported: ["public"],
       id_token_signing_alg_values_supported: tokens.algorithms(),

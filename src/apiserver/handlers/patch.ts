@@ -107,7 +107,7 @@ function patchObject(target: PatchTarget, old: KubeObject, { patch, faults: patc
   result.metadata ??= {};
   if (definition.codec === undefined) checkPatchedType(target, result, patched, patch);
   checkObjectName(result, context.info.name);
-  definition.strategy?.defaults?.(result);
+  definition.strategy?.defaults?.(result, context.server.clock.nowMs());
   return result;
 }
 

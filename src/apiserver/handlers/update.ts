@@ -18,7 +18,7 @@ export async function handleUpdate(context: RequestContext, definition: Resource
   const form = negotiateFor(context, objectTransforms(definition, context.info.subresource));
   const options = parseWriteOptions(context.query, "UpdateOptions");
   const given = decodeBody(context, definition, options.fieldValidation);
-  definition.strategy?.defaults?.(given);
+  definition.strategy?.defaults?.(given, context.server.clock.nowMs());
   checkObjectName(given, name);
   const result = await updateObject({
     context,

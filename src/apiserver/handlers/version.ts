@@ -1,13 +1,11 @@
+import type { ServerSettings } from "../server-state.ts";
+
 /** What `/version` says: the release of Kubernetes that is spoken, and what it was built with (API type version.Info). Clients parse these. */
 export const kubernetesVersion = "v1.37.2";
 
 export const versionInfo = {
   major: "1",
   minor: "37",
-  emulationMajor: "1",
-  emulationMinor: "37",
-  minCompatibilityMajor: "1",
-  minCompatibilityMinor: "36",
   gitVersion: kubernetesVersion,
   gitCommit: "$Format:%H$",
   gitTreeState: "clean",
@@ -16,3 +14,11 @@ export const versionInfo = {
   compiler: "gc",
   platform: `${process.platform}/${process.arch === "x64" ? "amd64" : process.arch}`,
 } as const;
+
+/** The whole answer: the release above, the one that is emulated, and the oldest one that may run beside it. */
+export function versionDocument({ emulatedVersion, minCompatibilityVersion }: ServerSettings) {
+  const { major, minor, ...rest } = versionInfo;
+  const [emulationMajor, emulationMinor] = emulatedVersion.split(".");
+  const [minCompatibilityMajor, minCompatibilityMinor] = minCompatibilityVersion.split(".");
+  return { major, minor, emulationMajor, emulationMinor, minCompatibilityMajor, minCompatibilityMinor, ...rest };
+}

@@ -4,30 +4,19 @@ import { typeRegistry } from "../../api/registry.ts";
 import { strategies } from "../../api/strategies.ts";
 import type { TablePrinter } from "../../api/table.ts";
 import { tablePrinters } from "../../api/table-printers.ts";
-import { conversions } from "../../api/conversions.ts";
+import type { VersionConversion } from "../../api/conversions.ts";
+import { convertedStrategy } from "../../api/converted-strategy.ts";
 import { pathSegmentName } from "../../apimachinery/names.ts";
-import type { KubeObject } from "../../apimachinery/object.ts";
+import { apiVersionOf } from "../../apimachinery/object.ts";
+import type { GroupVersionKind, KubeObject } from "../../apimachinery/object.ts";
 import type { StructSchema } from "../../apimachinery/schema.ts";
 import columns from "../../api/data/columns.json" with { type: "json" };
-import discovery from "../../api/data/discovery.json" with { type: "json" };
 import type { Cacher } from "../cache/cacher.ts";
 import { fieldLabelsOf } from "./field-labels.ts";
+import { deprecationText, servedGroups } from "./served-versions.ts";
+import type { DiscoveredResource, VersionChoice } from "./served-versions.ts";
+import { conversionOf, storedKind } from "./stored-versions.ts";
 import type { ResourceDefinition, StorageDefinition, SubresourceDefinition, TableColumn, TableDefinition } from "./resource-definition.ts";
-
-interface DiscoveredResource {
-  readonly name: string;
-  readonly singularName: string;
-  readonly namespaced: boolean;
-  readonly kind: string;
-  readonly verbs: readonly string[];
-  readonly shortNames?: readonly string[];
-  readonly categories?: readonly string[];
-  readonly subresources?: readonly { readonly name: string; readonly responseKind?: { readonly group: string; readonly version: string; readonly kind: string }; readonly verbs: readonly string[] }[];
-}
-interface DiscoveredGroup {
-  readonly group: string;
-  readonly versions: readonly { readonly version: string; readonly resources: readonly DiscoveredResource[] }[];
-}
 
 /** Resources whose key is not `/registry/RESOURCE/`. */
 const storageNames: Readonly<Record<string, string>> = {
@@ -40,31 +29,26 @@ const storageNames: Readonly<Record<string, string>> = {
   "apiregistration.k8s.io/apiservices": "apiregistration.k8s.io/apiservices",
 };
 
-/** Kinds stored in another group or version than they are served in. */
-const storedElsewhere: Readonly<Record<string, { group: string; version: string }>> = {
-  "events.k8s.io/v1/Event": { group: "", version: "v1" },
-  "autoscaling/v1/HorizontalPodAutoscaler": { group: "autoscaling", version: "v2" },
-};
-
 /** Kinds that upstream stores in an older version than it serves: discovery's hash shows it. */
-const hashedVersions: Readonly<Record<string, string>> = { CustomResourceDefinition: "v1beta1", ClusterTrustBundle: "v1beta1", PodCertificateRequest: "v1beta1", DeviceTaintRule: "v1beta2" };
+const hashedVersions: Readonly<Record<string, string>> = { CustomResourceDefinition: "v1beta1", ClusterTrustBundle: "v1beta1", PodCertificateRequest: "v1beta1", DeviceTaintRule: "v1beta2", StorageVersionMigration: "v1beta1" };
 
 export interface BuiltInOptions {
   readonly cacher: Cacher;
   readonly storageRoot: string;
   readonly eventTtlSeconds: number;
+  readonly versions: VersionChoice;
 }
 
-/** All resources that are served by default, in discovery's order. */
+/** All built-in resources that `options.versions` has served, in discovery's order. */
 export function builtInDefinitions(options: BuiltInOptions): ResourceDefinition[] {
-  const groups = Object.values(discovery as unknown as Record<string, DiscoveredGroup>);
-  return groups.flatMap((group) => group.versions.flatMap(({ version, resources }) => resources.map((resource) => define(group.group, version, resource, options))));
+  return servedGroups(options.versions).flatMap(({ group, versions }) => versions.flatMap(({ version, resources }) => resources.map((resource) => define(group, version, resource, options))));
 }
 
 function define(group: string, version: string, resource: DiscoveredResource, options: BuiltInOptions): ResourceDefinition {
   const schema = schemaOf(group, version, resource.kind);
   const isStored = resource.verbs.includes("get") && resource.verbs.includes("create");
-  const conversion = conversions.get(`${group}/${version}/${resource.kind}`);
+  const conversion = isStored ? conversionOf(group, version, resource.kind) : undefined;
+  const deprecation = deprecationText(group, version, resource.kind, options.versions.emulatedVersion);
   return {
     group,
     version,
@@ -79,10 +63,11 @@ function define(group: string, version: string, resource: DiscoveredResource, op
     categories: resource.categories ?? [],
     subresources: new Map((resource.subresources ?? []).map((subresource) => [subresource.name, defineSubresource(subresource, group, version)])),
     schema,
-    strategy: isStored ? (strategies.get(`${group}/${version}/${resource.kind}`) ?? plainStrategy(group, version, resource.kind, schema)) : undefined,
-    storage: isStored ? storageOf(group, version, resource, options) : undefined,
+    strategy: isStored ? strategyOf({ group, version, kind: resource.kind }, schema, conversion) : undefined,
+    storage: isStored ? storageOf(group, resource, options) : undefined,
     ...(conversion !== undefined && { conversion }),
-    table: tableOf(group, version, resource),
+    ...(deprecation !== undefined && { deprecationWarning: deprecation }),
+    table: tableOf(group, version, resource, conversion),
     fieldLabels: fieldLabelsOf(group, version, resource),
   };
 }
@@ -98,14 +83,24 @@ function defineSubresource(subresource: NonNullable<DiscoveredResource["subresou
   };
 }
 
-function storageOf(group: string, version: string, resource: DiscoveredResource, options: BuiltInOptions): StorageDefinition {
-  const elsewhere = storedElsewhere[`${group}/${version}/${resource.kind}`] ?? { group, version };
+/** The rules of a version that is not stored are those of the stored one. */
+function strategyOf(gvk: GroupVersionKind, schema: StructSchema, conversion: VersionConversion | undefined): KindStrategy {
+  const own = strategies.get(keyOf(gvk));
+  if (own !== undefined) return own;
+  const stored = conversion === undefined ? undefined : strategies.get(keyOf(storedKind(gvk.group, gvk.kind)));
+  return stored === undefined || conversion === undefined ? plainStrategy(gvk, schema) : convertedStrategy(gvk, stored, conversion);
+}
+
+const keyOf = ({ group, version, kind }: GroupVersionKind) => `${group}/${version}/${kind}`;
+
+function storageOf(group: string, resource: DiscoveredResource, options: BuiltInOptions): StorageDefinition {
+  const gvk = storedKind(group, resource.kind);
   const name = storageNames[`${group}/${resource.name}`] ?? resource.name;
   const prefix = `${options.storageRoot}${name}/`;
   return {
     prefix,
-    gvk: { ...elsewhere, kind: resource.kind },
-    schema: schemaOf(elsewhere.group, elsewhere.version, resource.kind),
+    gvk,
+    schema: schemaOf(gvk.group, gvk.version, resource.kind),
     cache: options.cacher.cache(prefix),
     ...(resource.kind === "Event" && { ttlSeconds: options.eventTtlSeconds }),
     ...(["CustomResourceDefinition", "APIService"].includes(resource.kind) && { isJson: true }),
@@ -119,28 +114,30 @@ function schemaOf(group: string, version: string, kind: string): StructSchema {
   return schema;
 }
 
-function tableOf(group: string, version: string, resource: DiscoveredResource): TableDefinition | undefined {
-  const { name, kind } = resource;
-  const path = group === "" ? `${version}/${name}` : `${group}/${version}/${name}`;
-  const found = (columns as unknown as Record<string, TableColumn[] | null>)[path];
-  const printer = tablePrinters.get(`${group}/${version}/${name}`) ?? convertedPrinter(group, version, { name, kind });
-  return found === null || found === undefined || printer === undefined ? undefined : { columns: found, printer };
+/** Rows of a version that is not stored are those of the stored one. */
+function tableOf(group: string, version: string, { name, kind }: DiscoveredResource, conversion: VersionConversion | undefined): TableDefinition | undefined {
+  const paths = [`${apiVersionOf(group, version)}/${name}`];
+  let printer = tablePrinters.get(`${group}/${version}/${name}`);
+  if (conversion !== undefined) {
+    const stored = storedKind(group, kind);
+    paths.push(`${apiVersionOf(stored.group, stored.version)}/${name}`);
+    printer ??= convertedPrinter(tablePrinters.get(`${stored.group}/${stored.version}/${name}`), conversion);
+  }
+  const found = paths.map((path) => columnTable[path]).find((one) => one !== undefined && one !== null);
+  return found === undefined || found === null || printer === undefined ? undefined : { columns: found, printer };
 }
 
-/** Rows of a version that is not stored are those of the stored one. */
-function convertedPrinter(group: string, version: string, { name, kind }: { readonly name: string; readonly kind: string }): TablePrinter | undefined {
-  const conversion = conversions.get(`${group}/${version}/${kind}`);
-  const stored = storedElsewhere[`${group}/${version}/${kind}`];
-  const printer = stored === undefined ? undefined : tablePrinters.get(`${stored.group}/${stored.version}/${name}`);
-  if (conversion === undefined || printer === undefined) return undefined;
-  return { ...printer, cells: (object: KubeObject, context) => printer.cells(conversion.toStored(object), context) };
+const columnTable = columns as unknown as Readonly<Record<string, TableColumn[] | null>>;
+
+function convertedPrinter(printer: TablePrinter | undefined, conversion: VersionConversion): TablePrinter | undefined {
+  return printer && { ...printer, cells: (object: KubeObject, context) => printer.cells(conversion.toStored(object), context) };
 }
 
 /** A kind without rules of its own. */
-function plainStrategy(group: string, version: string, kind: string, schema: StructSchema): KindStrategy {
+function plainStrategy(gvk: GroupVersionKind, schema: StructSchema): KindStrategy {
   const hasStatus = schema.fields.has("status");
   return {
-    gvk: { group, version, kind },
+    gvk,
     nameRule: pathSegmentName,
     generation: "none",
     create: {

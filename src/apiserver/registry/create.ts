@@ -85,7 +85,7 @@ async function createNamed(request: CreateRequest, admission: AdmissionRequest, 
     const existing = definition.storage!.cache.get(key);
     if (existing !== undefined) throw takenError(definition, name, existing);
     // What prepare and admission have added is defaulted like the rest.
-    strategy.defaults?.(object);
+    strategy.defaults?.(object, context.server.clock.nowMs());
     const bytes = await storedBytes(definition, object);
     if (options.isDryRun) {
       await allocation.release();

@@ -18,15 +18,17 @@ const ownLabels: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Kinds that word their refusal differently. */
-const refusals: Readonly<Record<string, (label: string) => string>> = {
+const refusals: Readonly<Record<string, (label: string, version: string) => string>> = {
   "batch/v1/jobs": (label) => `field label ${JSON.stringify(label)} not supported for Job`,
-  "resource.k8s.io/v1/resourceslices": (label) => `field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: ${label}`,
+  "resource.k8s.io/v1/resourceslices": (label, version) => `field label not supported for resource.k8s.io/${version}, Kind=ResourceSlice: ${label}`,
 };
 
 export function fieldLabelsOf(group: string, version: string, resource: { readonly name: string }): FieldLabels {
-  const path = `${group}/${version}/${resource.name}`;
+  // Other versions of a kind have the labels of its stable one.
+  const path = [version, "v1"].map((name) => `${group}/${name}/${resource.name}`).find((one) => ownLabels[one] !== undefined) ?? "";
   const own = ownLabels[path];
-  const refuse = refusals[path] ?? (own === undefined ? refuseByDefault : (label: string) => `field label not supported: ${label}`);
+  const refusal = refusals[path];
+  const refuse = (refusal && ((label: string) => refusal(label, version))) ?? (own === undefined ? refuseByDefault : (label: string) => `field label not supported: ${label}`);
   return { accepted: new Set(["metadata.name", "metadata.namespace", ...(own ?? [])]), refuse };
 }
 

@@ -20,7 +20,7 @@ const options: WriteOptions = { isDryRun: false, fieldManager: "", fieldValidati
 export async function createInternally(server: ServerState, definition: ResourceDefinition, object: KubeObject, fieldManager = ""): Promise<boolean> {
   const namespace = object.metadata.namespace ?? "";
   const copy = deepCopy(object);
-  definition.strategy?.defaults?.(copy);
+  definition.strategy?.defaults?.(copy, server.clock.nowMs());
   try {
     await createObject({ context: internalContext(server, definition, namespace), definition, namespace, options: { ...options, fieldManager }, object: copy });
     return true;

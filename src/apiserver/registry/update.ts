@@ -106,7 +106,7 @@ async function readOld(definition: ResourceDefinition, stored: StoredObject): Pr
 
 async function writeUpdated(request: UpdateRequest, stored: StoredObject, object: KubeObject): Promise<Written | "raced"> {
   const { context, definition, options } = request;
-  definition.strategy!.defaults?.(object);
+  definition.strategy!.defaults?.(object, context.server.clock.nowMs());
   const bytes = await storedBytes(definition, object);
   if (options.isDryRun) return { dryRun: { ...object, metadata: { ...object.metadata, resourceVersion: String(stored.revision) } } };
   if (isFinished(object, definition.strategy!)) {

@@ -13,7 +13,7 @@ import { NodeDialer } from "../node-dialer.ts";
 import { WebhookConnections } from "../webhook-connections.ts";
 import type { UpOptions } from "../up-options.ts";
 import { readApiServerFiles } from "./apiserver-files.ts";
-import { apiServerFlags } from "./apiserver-flags.ts";
+import { apiServerFlags } from "./apiserver-flags/apiserver-flags.ts";
 import { apiServerKeys } from "./apiserver-keys.ts";
 import { readDocument } from "../read-document.ts";
 
@@ -56,6 +56,7 @@ export async function startApiServer(environment: Environment, options: UpOption
         nodes: dialer,
         webhooks,
         gates: flags.gates,
+        runtimeConfig: flags.runtimeConfig,
         admission: { ...flags.admission, configurations: admissionConfigurations },
         allowsBootstrapTokens: flags.allowsBootstrapTokens,
         ...files,

@@ -58,7 +58,7 @@ function completed(pod: Pod, { origin, source }: Manifest, nodeName: string, now
   const { name, namespace } = pod.metadata;
   pod.metadata.namespace = namespace === undefined || namespace === "" ? "default" : namespace;
   pod.metadata.name = `${name}-${nodeName.toLowerCase()}`;
-  podKind.defaults?.(pod);
+  podKind.defaults?.(pod, nowMs);
   const spec = (pod.spec ??= {});
   spec.nodeName = nodeName;
   // What is bound to its node is not driven from it.

@@ -24,7 +24,7 @@ function newPod(spec: Partial<PodSpec> = {}, container: Partial<Container> = {})
     metadata: { name: "x", namespace: "n" },
     spec: { serviceAccountName: "default", containers: [{ name: "c", image: "i", ...container }], ...spec },
   };
-  pods.defaults!(pod);
+  pods.defaults!(pod, 0);
   pods.create.prepare!(pod, context);
   return pod;
 }
@@ -226,7 +226,7 @@ test("changes of a pod", () => {
     const old = newPod(start, { resources: { requests: { cpu: "1" } } });
     const pod = deepCopy(old);
     change(pod.spec!);
-    pods.defaults!(pod);
+    pods.defaults!(pod, 0);
     const rules = subresource === undefined ? pods.update : pods.subresources![subresource]!;
     rules.prepare!(pod, old, context);
     return rules.validate!(pod, old, context).map((error) => fieldErrorText(error).split("\n")[0]);

@@ -1,4 +1,4 @@
-/** Priority: a pod's priority and preemption policy follow from its class (documentation page "Pod Priority and Preemption"). */
+/** Priority: a pod's, or a group of pods', priority and preemption policy follow from its class (documentation page "Pod Priority and Preemption"). */
 import type { Pod } from "../../../api/core-v1/types.ts";
 import type { PriorityClass } from "../../../api/scheduling-v1/types.ts";
 import { findObject } from "../../registry/rule-context.ts";
@@ -8,7 +8,10 @@ import { refuse } from "../refuse.ts";
 
 const resource = "scheduling.k8s.io/priorityclasses";
 
-export const priority: AdmissionPlugin = { name: "Priority", operations: new Set(["CREATE", "UPDATE", "DELETE"]), resources: new Set(["/pods", resource]), mutate, validate };
+/** Groups of pods have a priority as pods do. */
+const groupResources = ["scheduling.k8s.io/podgroups", "scheduling.k8s.io/compositepodgroups"];
+
+export const priority: AdmissionPlugin = { name: "Priority", operations: new Set(["CREATE", "UPDATE", "DELETE"]), resources: new Set(["/pods", ...groupResources, resource]), mutate, validate };
 
 /** The class of pods that name none; the lowest should several say so. */
 const defaultClass = derived(resource, (objects) => {
@@ -19,7 +22,8 @@ const defaultClass = derived(resource, (objects) => {
 const systemClasses = new Set(["system-node-critical", "system-cluster-critical"]);
 
 function mutate(request: AdmissionRequest): void {
-  if (request.definition.resource !== "pods" || request.subresource !== "") return;
+  const { group, resource: name } = request.definition;
+  if (request.subresource !== "" || (name !== "pods" && !groupResources.includes(`${group}/${name}`))) return;
   const pod = request.object as unknown as Pod;
   const spec = (pod.spec ??= {});
   if (request.operation === "UPDATE") {

@@ -62,7 +62,7 @@ export async function replaceObject(view: RequestView, json: JsonObject, isStric
   await view.prepare();
 }
 
-function decoded({ definition, kind }: RequestView, json: JsonObject, isStrict: boolean): KubeObject {
+function decoded({ definition, kind, request }: RequestView, json: JsonObject, isStrict: boolean): KubeObject {
   try {
     if (definition.codec !== undefined && kind.kind === definition.kind) return definition.codec.decode(json).object;
     const { apiVersion, kind: given } = json;
@@ -73,7 +73,7 @@ function decoded({ definition, kind }: RequestView, json: JsonObject, isStrict: 
     const object = read.object as unknown as KubeObject;
     if (kind.kind === definition.kind) {
       object.metadata ??= {};
-      definition.strategy?.defaults?.(object);
+      definition.strategy?.defaults?.(object, request.context.server.clock.nowMs());
     }
     return object;
   } catch (error) {
