@@ -90,6 +90,11 @@ export class Gauge implements Family {
     return this.#series.of(labelValues).value;
   }
 
+  /** Forgets all series, for a gauge that is filled anew by looking. */
+  clear(): void {
+    this.#series.clear();
+  }
+
   text(): string {
     return this.#series.text((labels, state) => this.#series.line("", labels, state.value));
   }
@@ -163,6 +168,10 @@ class Series<State> {
     let entry = this.#states.get(key);
     if (entry === undefined) this.#states.set(key, (entry = { values, state: this.#make() }));
     return entry.state;
+  }
+
+  clear(): void {
+    this.#states.clear();
   }
 
   text(lines: (values: readonly string[], state: State) => string): string {

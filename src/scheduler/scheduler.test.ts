@@ -184,3 +184,57 @@ test("scheduler: an extender that binds does so in place of the scheduler, and o
   const { uid } = (await cluster.client.get(resources.pods, "default", "p")).metadata;
   deepEqual(bound, [{ PodName: "p", PodNamespace: "default", PodUID: uid, Node: "a" }]);
 });
+
+test("scheduler: its server tells of health, configuration, metrics and decisions", async () => {
+  const stage = await start();
+  await using cluster = stage.cluster;
+  const get = async (target: string) => {
+    const [path = "", query = ""] = target.split("?");
+    const peer = { address: "127.0.0.1", isHttp2: false };
+    const response = await stage
+      .scheduler()
+      .serve({ method: "GET", path, query, headers: {}, peer, body: new Uint8Array(), signal: new AbortController().signal });
+    return { status: response.status, text: response.body.kind === "bytes" ? Buffer.from(response.body.bytes).toString() : "" };
+  };
+  const getJson = async (target: string) => JSON.parse((await get(target)).text) as Record<string, unknown>;
+  for (const name of ["a", "b"]) await addNode(stage, name, name === "a" ? "4" : "1");
+  await addNode(stage, "c", "3");
+  await addPod(stage, podOf("p", { requests: { cpu: "2" } }));
+  await addPod(stage, podOf("q", { requests: { cpu: "5" }, nodeSelector: { no: "where" } }));
+  await cluster.turn();
+  deepEqual(await get("/readyz?verbose"), { status: 200, text: "[+]shutdown ok\n[+]sched-handler-sync ok\nreadyz check passed\n" });
+  equal((await get("/healthz")).text, "ok");
+  equal((await get("/nonsense")).status, 404);
+  ok("kubescheduler.config.k8s.io" in (await getJson("/configz")));
+  const { text } = await get("/metrics");
+  for (const line of [
+    'scheduler_schedule_attempts_total{result="scheduled",profile="default-scheduler"} 1',
+    'scheduler_schedule_attempts_total{result="unschedulable",profile="default-scheduler"} 1',
+    'scheduler_pending_pods{queue="unschedulable"} 1',
+    'scheduler_unschedulable_pods{plugin="NodeAffinity",profile="default-scheduler"} 1',
+    'scheduler_cache_size{type="nodes"} 3',
+    "scheduler_pod_scheduling_attempts_count 1",
+  ])
+    ok(text.includes(`${line}\n`), `${line} in\n${text}`);
+  const { decisions } = (await getJson("/debug/decisions")) as { decisions: { pod: string; result: string }[] };
+  deepEqual(
+    decisions.map(({ pod, result }) => [pod, result]),
+    [
+      ["default/q", "unschedulable"],
+      ["default/p", "assigned"],
+    ],
+  );
+  const view = (await getJson("/debug/decisions/default/p")) as { node: string; refusals: object[]; scores: { node: string; plugins: object }[] };
+  deepEqual([view.node, view.refusals], ["a", [{ node: "b", plugin: "NodeResourcesFit", code: "unresolvable", reasons: ["Insufficient cpu"] }]]);
+  deepEqual(
+    view.scores.map(({ node }) => node),
+    ["a", "c"],
+  );
+  ok("NodeResourcesFit" in view.scores[0]!.plugins);
+  const { nodes } = (await getJson("/debug/decisions/default/q?all=true")) as { nodes: { refusals: { plugin: string }[] }[] };
+  deepEqual(
+    nodes.map(({ refusals }) => refusals.map(({ plugin }) => plugin)),
+    Array(3).fill(["NodeAffinity", "NodeResourcesFit"]),
+  );
+  equal((await get("/debug/decisions/default/nobody?all=true")).status, 404);
+});

@@ -6,17 +6,26 @@ import { ConfigurationError } from "./config/configuration-error.ts";
 import { checkExtenders } from "./extenders/configuration.ts";
 import { Extender } from "./extenders/extender.ts";
 import { DecisionLog } from "./driver/decision-log.ts";
-import { clusterObjects, followCluster } from "./driver/informers.ts";
+import { clusterObjects, followCluster, livePods } from "./driver/informers.ts";
 import { PodWrites } from "./driver/pod-writes.ts";
 import { SchedulingLoop } from "./driver/scheduling-loop.ts";
 import { PreemptionGate } from "./plugins/preemption/preemption-gate.ts";
 import { VolumeWorld } from "./plugins/volumes/volume-binding/volume-world.ts";
+import { explainPod } from "./framework/explain-pod.ts";
+import { schedulerServer } from "./server/scheduler-server.ts";
+import { SchedulerMetrics } from "./server/scheduler-metrics.ts";
+import { writtenOut } from "./config/written-out.ts";
+import { podInfoOf } from "./state/pod-info.ts";
 import { SchedulingQueue } from "./queue/scheduling-queue.ts";
 import { ClusterState } from "./state/cluster-state.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
-import type { Transport } from "../apimachinery/request.ts";
+import type { ApiRequest, ApiResponse, Transport } from "../apimachinery/request.ts";
+import type { Pod } from "../api/core-v1/types.ts";
+import type { Lister } from "../client/index.ts";
+import type { Explanation } from "./framework/explain-pod.ts";
+import type { Profile } from "./framework/profile.ts";
 import type { SchedulerConfiguration } from "./config/configuration.ts";
 import type { ExtenderPost } from "./extenders/extender.ts";
 import type { PluginRegistry } from "./config/plugin-registry.ts";
@@ -25,12 +34,33 @@ import type { Decision } from "./framework/decision.ts";
 
 /** kube-scheduler: finds a node for every pod that has none. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
-  const decisions = new DecisionLog(options.keptDecisions ?? 200);
+  const memory: Memory = { decisions: new DecisionLog(options.keptDecisions ?? 200), metrics: new SchedulerMetrics(), live: undefined };
+  const { decisions } = memory;
   return {
-    run: (signal) => run(options, decisions, signal),
-    decisions: () => decisions.latest(),
+    run: (signal) => run(options, memory, signal),
+    decisions: () => decisions.latest().map(({ decision }) => decision),
     decisionAbout: (namespace, name) => decisions.about(namespace, name),
+    serve: schedulerServer({
+      isSynced: () => memory.live !== undefined,
+      kept: () => decisions.latest(),
+      explain: (namespace, name) => explanation(memory.live, namespace, name),
+      configuration: () => writtenOut(options.config ?? {}),
+      metrics: () => metricsText(memory),
+    }),
   };
+}
+
+/** What outlives a run, and what there is while one lasts. */
+interface Memory {
+  readonly decisions: DecisionLog;
+  readonly metrics: SchedulerMetrics;
+  live: Live | undefined;
+}
+interface Live {
+  readonly state: ClusterState;
+  readonly queue: SchedulingQueue;
+  readonly profiles: ReadonlyMap<string, Profile>;
+  readonly pods: Lister<Pod>;
 }
 
 export interface SchedulerOptions {
@@ -57,9 +87,43 @@ export interface Scheduler {
   /** The last decisions, the newest first. */
   decisions(): readonly Decision[];
   decisionAbout(namespace: string, name: string): Decision | undefined;
+  /** Answers for its health, metrics, configuration and decisions. */
+  serve(request: ApiRequest): Promise<ApiResponse>;
 }
 
-async function run(options: SchedulerOptions, decisions: DecisionLog, signal: AbortSignal): Promise<void> {
+function explanation(live: Live | undefined, namespace: string, name: string): Explanation | undefined {
+  const pod = live?.pods.get(namespace, name);
+  const profile = live?.profiles.get(pod?.spec?.schedulerName ?? "");
+  return live === undefined || pod === undefined || profile === undefined ? undefined : explainPod(live.state, podInfoOf(pod), profile);
+}
+
+/** What is counted by looking is counted when somebody asks. */
+function metricsText({ metrics, live }: Memory): string {
+  const queues = new Map(["active", "backoff", "unschedulable", "gated"].map((queue) => [queue, 0]));
+  const plugins = new Map<string, number>();
+  for (const { place, gatedBy, rejectors, pendingPlugins, info } of live?.queue.waiting() ?? []) {
+    const queue = gatedBy === undefined ? place : "gated";
+    queues.set(queue, (queues.get(queue) ?? 0) + 1);
+    if (place !== "unschedulable") continue;
+    for (const plugin of rejectors.union(pendingPlugins)) {
+      const key = `${plugin} ${info.pod.spec?.schedulerName ?? ""}`;
+      plugins.set(key, (plugins.get(key) ?? 0) + 1);
+    }
+  }
+  for (const [queue, count] of queues) metrics.pending.set(count, queue);
+  metrics.unschedulable.clear();
+  for (const [key, count] of plugins) metrics.unschedulable.set(count, ...key.split(" "));
+  const { pods, assumed } = live?.state.podTotals() ?? { pods: 0, assumed: 0 };
+  for (const [type, size] of [
+    ["assumed_pods", assumed],
+    ["nodes", live?.state.nodes.length ?? 0],
+    ["pods", pods],
+  ] as const)
+    metrics.cacheSize.set(size, type);
+  return metrics.registry.text();
+}
+
+async function run(options: SchedulerOptions, memory: Memory, signal: AbortSignal): Promise<void> {
   const { transport, clock, random, log, config = {} } = options;
   const client = new Client({ transport, clock, userAgent: options.userAgent ?? "kube-scheduler/v1.37.2" });
   await using informers = new InformerSet({ client, clock, random, log });
@@ -86,6 +150,8 @@ async function run(options: SchedulerOptions, decisions: DecisionLog, signal: Ab
   const writes = new PodWrites({ client, clock, log, signal: tasks.signal });
   await informers.synced(signal);
   followCluster({ informers, state, queue, profiles });
+  const { decisions, metrics } = memory;
+  memory.live = { state, queue, profiles, pods: informers.get(resources.pods, livePods) };
   const loop = new SchedulingLoop({
     client,
     state,
@@ -96,6 +162,7 @@ async function run(options: SchedulerOptions, decisions: DecisionLog, signal: Ab
     gate,
     extenders,
     decisions,
+    metrics,
     tasks,
     clock,
     random,

@@ -75,7 +75,8 @@ function isDisabled(name: string, set: PluginSet | undefined): boolean {
   return set?.disabled?.some((one) => one.name === name || one.name === "*") === true;
 }
 
-function argsOf({ pluginConfig = [] }: ProfileConfiguration, extenders: readonly ExtenderConfiguration[]): PluginArgs & Record<string, unknown> {
+/** The arguments of all plugins that take any, by name. */
+export function argsOf({ pluginConfig = [] }: ProfileConfiguration, extenders: readonly ExtenderConfiguration[]): PluginArgs & Record<string, unknown> {
   const args: Record<string, unknown> = { ...defaultArgs };
   for (const { name, args: own } of pluginConfig) args[name] = { ...(args[name] as object | undefined), ...(own as object | undefined) };
   const left = ignoredResources(extenders);

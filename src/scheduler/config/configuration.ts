@@ -80,7 +80,7 @@ const cpuAndMemory = [
 /** The arguments of the plugins that take any; `pluginConfig` replaces single members. */
 export const defaultArgs: PluginArgs = {
   DefaultPreemption: { minCandidateNodesPercentage: 10, minCandidateNodesAbsolute: 100 },
-  DynamicResources: { bindingTimeout: "10m0s" },
+  DynamicResources: { bindingTimeout: "10m0s", filterTimeout: "10s" },
   InterPodAffinity: { hardPodAffinityWeight: 1, ignorePreferredTermsOfExistingPods: false },
   NodeAffinity: {},
   NodeResourcesBalancedAllocation: { resources: cpuAndMemory },

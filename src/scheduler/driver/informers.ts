@@ -12,7 +12,7 @@ import type { ClusterState } from "../state/cluster-state.ts";
 import type { ClusterObjects } from "../state/snapshot.ts";
 
 /** Pods that have ended need no room: to us they are gone. */
-const livePods = { fieldSelector: "status.phase!=Succeeded,status.phase!=Failed" };
+export const livePods = { fieldSelector: "status.phase!=Succeeded,status.phase!=Failed" };
 
 /** The caches that plugins look into. */
 export function clusterObjects(informers: InformerSet): ClusterObjects {

@@ -26,6 +26,7 @@ import type { QueueEntry } from "../queue/queue-entry.ts";
 import type { AttemptOutcome, SchedulingQueue } from "../queue/scheduling-queue.ts";
 import type { ClusterState } from "../state/cluster-state.ts";
 import type { PodInfo } from "../state/pod-info.ts";
+import type { SchedulerMetrics } from "../server/scheduler-metrics.ts";
 import type { DecisionLog } from "./decision-log.ts";
 import type { PodWrites } from "./pod-writes.ts";
 
@@ -107,7 +108,10 @@ export class SchedulingLoop {
 
   #conclusion(entry: QueueEntry, profile: Profile, { decision, cycle }: Outcome, extender?: Extender): void {
     this.#startIndex = decision.nodes === 0 ? 0 : (this.#startIndex + decision.examined) % decision.nodes;
-    this.#parts.decisions.add(decision);
+    const { decisions, clock, metrics } = this.#parts;
+    const nowMs = clock.nowMs();
+    decisions.add(decision, nowMs);
+    metrics.algorithmSeconds.observe((nowMs - entry.attemptStartedMs) / 1000);
     if (decision.kind !== "assigned") return this.#fail(entry, decision);
     this.#assign(entry, decision, { cycle, profile, extender });
   }
@@ -163,6 +167,7 @@ export class SchedulingLoop {
       throw error;
     }
     if (refusal === undefined) {
+      this.#count(entry, profile.schedulerName, "scheduled");
       const note = `Successfully assigned ${info.namespace}/${info.name} to ${nodeName}`;
       recorders.get(profile.schedulerName)?.record(referenceTo(resources.pods, info.pod), { type: "Normal", reason: "Scheduled", action: "Binding", note });
       return;
@@ -208,6 +213,7 @@ export class SchedulingLoop {
 
   #preempt({ info }: QueueEntry, { postFilter }: Unschedulable): void {
     const { tasks, gate, writes, state, queue } = this.#parts;
+    if (postFilter !== undefined) this.#parts.metrics.preemptions.add(1);
     const write = postFilter?.write;
     if (write !== undefined) tasks.start(`making room for ${info.namespace}/${info.name}`, (signal) => this.#attemptWrite(write, signal));
     if (postFilter?.nominatedNodeName === undefined || postFilter.victims === undefined) return;
@@ -219,6 +225,7 @@ export class SchedulingLoop {
       tasks.start("withdrawing a nomination", () => writes.updateStatus(pod.pod, { nominatedNodeName: "" }));
       queue.activate(pod.uid);
     }
+    this.#parts.metrics.victims.observe(postFilter.victims.length);
     const plan = { pod: info, nodeName: postFilter.nominatedNodeName, victims: postFilter.victims };
     gate.begin(info.uid);
     tasks.start(`preemption for ${info.namespace}/${info.name}`, () => preempt(plan, this.#parts));
@@ -236,12 +243,23 @@ export class SchedulingLoop {
   #conclude(entry: QueueEntry, failure: { message: string; reason: "Unschedulable" | "SchedulerError"; nominatedNodeName?: string | undefined }): void {
     const { writes, tasks } = this.#parts;
     const { info } = entry;
+    this.#count(entry, info.pod.spec?.schedulerName ?? "", failure.reason === "Unschedulable" ? "unschedulable" : "error");
     const { message, reason, nominatedNodeName } = failure;
     this.#recordFailure(info, message);
     const change = { condition: unscheduledCondition(info, reason, message, writes.nowText()), nominatedNodeName };
     tasks.start("writing a pod's status", () => writes.updateStatus(info.pod, change));
     // The next attempt shall see what is being written.
     entry.info = podInfoOf(writes.apply(info.pod, change));
+  }
+
+  #count(entry: QueueEntry, profile: string, result: "scheduled" | "unschedulable" | "error"): void {
+    const { metrics, clock } = this.#parts;
+    const nowMs = clock.nowMs();
+    metrics.attempts.add(1, result, profile);
+    metrics.attemptSeconds.observe((nowMs - entry.attemptStartedMs) / 1000, result, profile);
+    if (result !== "scheduled") return;
+    metrics.podAttempts.observe(entry.attempts);
+    metrics.podSeconds.observe((nowMs - entry.startedAtMs) / 1000, String(Math.min(entry.attempts, 16)));
   }
 
   #recordFailure(info: PodInfo, note: string): void {
@@ -265,6 +283,7 @@ export interface SchedulingLoopParts {
   readonly gate: PreemptionGate;
   readonly extenders: readonly Extender[];
   readonly decisions: DecisionLog;
+  readonly metrics: SchedulerMetrics;
   readonly tasks: TaskGroup;
   readonly clock: Clock;
   readonly random: Random;

@@ -16,6 +16,10 @@ export interface QueueEntry {
   /** When it came to its present place. */
   queuedAtMs: number;
   attempts: number;
+  /** When it came into the queue, or out of its gate; what its scheduling took is counted from there. */
+  startedAtMs: number;
+  /** When the attempt under way began. */
+  attemptStartedMs: number;
   /** Failures that back-off is counted by. */
   unschedulableCount: number;
   errorCount: number;
@@ -35,6 +39,8 @@ export function newEntry(info: PodInfo, nowMs: number): QueueEntry {
     ticket: 0,
     queuedAtMs: nowMs,
     attempts: 0,
+    startedAtMs: nowMs,
+    attemptStartedMs: nowMs,
     unschedulableCount: 0,
     errorCount: 0,
     rejectors: nobody,

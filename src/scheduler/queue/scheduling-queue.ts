@@ -40,6 +40,11 @@ export class SchedulingQueue {
     return this.#entries.size;
   }
 
+  /** The pods that wait, each with where. */
+  *waiting(): Generator<QueueEntry> {
+    for (const entry of this.#entries.values()) if (entry.place !== "inFlight") yield entry;
+  }
+
   entryOf(uid: string): QueueEntry | undefined {
     return this.#entries.get(uid);
   }
@@ -93,6 +98,7 @@ export class SchedulingQueue {
     const entry = this.#take(this.#active) ?? this.#take(this.#backoff);
     if (entry === undefined) return undefined;
     entry.attempts += 1;
+    entry.attemptStartedMs = this.#nowMs();
     entry.place = "inFlight";
     entry.rejectors = nobody;
     entry.pendingPlugins = nobody;
@@ -178,6 +184,7 @@ export class SchedulingQueue {
     // A gate that opened owes no back-off.
     const isFresh = entry.gatedBy !== undefined && entry.attempts === 0;
     if (entry.gatedBy !== undefined) entry.queuedAtMs = isFresh ? this.#nowMs() : entry.queuedAtMs;
+    if (isFresh) entry.startedAtMs = this.#nowMs();
     entry.gatedBy = undefined;
     const isWaiting = strategy === "afterBackoff" && this.#backoffEndsMs(entry) > this.#nowMs();
     this.#put(entry, isWaiting ? "backoff" : "active");

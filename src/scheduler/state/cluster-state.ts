@@ -41,6 +41,13 @@ export class ClusterState implements Snapshot {
     return position === undefined ? undefined : this.#nodes[position];
   }
 
+  /** Pods with a node, and those of them that the API does not know there yet. */
+  podTotals(): { readonly pods: number; readonly assumed: number } {
+    let assumed = 0;
+    for (const { isAssumed } of this.#homes.values()) if (isAssumed) assumed += 1;
+    return { pods: this.#homes.size, assumed };
+  }
+
   get affinityNodes(): Iterable<NodeInfo> {
     return this.#named(this.#withAffinity);
   }

@@ -90,6 +90,8 @@ export function dynamicResources(args: DynamicResourcesArgs, services: DynamicRe
 export interface DynamicResourcesArgs {
   /** How long a pod waits for the binding conditions of its devices, as Go writes durations. */
   readonly bindingTimeout: string;
+  /** How long upstream thinks about one node; our search is not cut off. */
+  readonly filterTimeout: string;
 }
 
 export interface DynamicResourcesServices {
