@@ -7,6 +7,7 @@ import { isAlreadyExists } from "../apimachinery/status.ts";
 import { Client, TlsTransport, loopbackTransport, resources } from "../client/index.ts";
 import type { RequestHandler } from "../client/index.ts";
 import type { TokenRequest } from "../api/authentication-v1/types.ts";
+import { clientName } from "./certificates.ts";
 import type { Certificates } from "./certificates.ts";
 import type { Environment } from "./environment.ts";
 
@@ -32,7 +33,7 @@ export function tlsConnection(url: string, certificates: Certificates, environme
   const withCertificate = (user: UserInfo): Transport => {
     let transport: Promise<TlsTransport> | undefined;
     const connect = async () => {
-      const { key, certificate } = await certificates.client(`client-${user.username.replace(/[^\w.-]/g, "_")}`, user.username, user.groups.filter((group) => group !== "system:authenticated"));
+      const { key, certificate } = await certificates.client(clientName(user.username), user.username, user.groups.filter((group) => group !== "system:authenticated"));
       const made = new TlsTransport({ url, clock, ca: await certificates.authority(), key, certificate });
       open.push(made);
       return made;

@@ -20,10 +20,22 @@ const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as con
 const yearMs = 365 * 24 * 3_600_000;
 x509.cryptoProvider.set(webcrypto as unknown as Crypto);
 
+/** Without a key where only its certificate was handed out. */
+interface Authority {
+  readonly certificate: x509.X509Certificate;
+  readonly pem: string;
+  readonly key?: CryptoKey;
+}
+
+/** The name under which a user's client certificate is kept. */
+export function clientName(username: string): string {
+  return `client-${username.replace(/[^\w.-]/g, "_")}`;
+}
+
 export class Certificates {
   readonly #store: KeyStore;
   readonly #clock: Clock;
-  #authority: { certificate: x509.X509Certificate; key: CryptoKey; pem: string } | undefined;
+  #authority: Authority | undefined;
 
   constructor(store: KeyStore, clock: Clock) {
     this.#store = store;
@@ -37,7 +49,7 @@ export class Certificates {
 
   /** PEM of the key of that authority, for those who sign in its name. */
   async authorityKey(): Promise<string> {
-    return exportKey((await this.#loadAuthority()).key);
+    return exportKey((await this.#signer()).key);
   }
 
   /** The serving certificate for these names and addresses; made anew when they changed. */
@@ -52,6 +64,15 @@ export class Certificates {
     return (await this.#read(name)) ?? this.#issue(name, { commonName, organizations, hosts: [], usage: "clientAuth" });
   }
 
+  /** Puts into another store what a node may have: the authority's certificate, its own for serving, and those of its kubelet and proxy. No key of the authority. */
+  async handOut(store: KeyStore, { name, hosts }: { readonly name: string; readonly hosts: readonly string[] }): Promise<void> {
+    await store.write("ca.crt", await this.authority());
+    const client = { hosts: [], usage: "clientAuth" } as const;
+    await this.#issue("kubelet", { commonName: "kubelet", organizations: [], hosts, usage: "serverAuth" }, store);
+    await this.#issue(clientName(`system:node:${name}`), { ...client, commonName: `system:node:${name}`, organizations: ["system:nodes"] }, store);
+    await this.#issue(clientName("system:kube-proxy"), { ...client, commonName: "system:kube-proxy", organizations: [] }, store);
+  }
+
   /** PEM of the key that signs service account tokens: RSA, or ECDSA, which is made in no time, where nothing is kept. */
   async serviceAccountKey(): Promise<string> {
     const known = await this.#store.read("service-account.key");
@@ -62,17 +83,27 @@ export class Certificates {
     return pem;
   }
 
-  async #loadAuthority() {
+  async #signer(): Promise<Required<Authority>> {
+    const { key, ...authority } = await this.#loadAuthority();
+    if (key === undefined) throw new Error(`ca.key is missing ${this.#store.place}: only where the cluster was made can certificates be signed`);
+    return { ...authority, key };
+  }
+
+  /** The one that is kept; without any, a new one. */
+  async #loadAuthority(): Promise<Authority> {
     if (this.#authority !== undefined) return this.#authority;
-    const known = await this.#read("ca");
-    if (known !== undefined) {
-      try {
-        this.#authority = { certificate: new x509.X509Certificate(known.certificate), key: await importKey(known.key), pem: known.certificate };
-      } catch (cause) {
-        throw new Error(`ca.crt or ca.key ${this.#store.place} is damaged: restore the data directory from a backup`, { cause });
-      }
-      return this.#authority;
+    const [pem, key] = await Promise.all([this.#store.read("ca.crt"), this.#store.read("ca.key")]);
+    if (pem === undefined && key !== undefined) throw new Error(`ca.crt is missing ${this.#store.place}, beside ca.key: restore the data directory from a backup`);
+    if (pem === undefined) return this.#makeAuthority();
+    try {
+      this.#authority = { certificate: new x509.X509Certificate(pem), pem, ...(key !== undefined && { key: await importKey(key) }) };
+    } catch (cause) {
+      throw new Error(`ca.crt or ca.key ${this.#store.place} is damaged: restore the data directory from a backup`, { cause });
     }
+    return this.#authority;
+  }
+
+  async #makeAuthority(): Promise<Authority> {
     const keys = await generateKeys();
     const nowMs = this.#clock.nowMs();
     const certificate = await x509.X509CertificateGenerator.createSelfSigned({
@@ -91,8 +122,8 @@ export class Certificates {
     return this.#authority;
   }
 
-  async #issue(name: string, subject: Subject): Promise<KeyAndCertificate> {
-    const authority = await this.#loadAuthority();
+  async #issue(name: string, subject: Subject, store = this.#store): Promise<KeyAndCertificate> {
+    const authority = await this.#signer();
     const keys = await generateKeys();
     const nowMs = this.#clock.nowMs();
     const certificate = await x509.X509CertificateGenerator.create({
@@ -113,8 +144,8 @@ export class Certificates {
       ],
     });
     const result = { key: await exportKey(keys.privateKey), certificate: certificate.toString("pem") };
-    await this.#store.write(`${name}.key`, result.key);
-    await this.#store.write(`${name}.crt`, result.certificate);
+    await store.write(`${name}.key`, result.key);
+    await store.write(`${name}.crt`, result.certificate);
     return result;
   }
 

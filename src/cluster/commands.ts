@@ -69,6 +69,13 @@ export const commands: Readonly<Record<string, Command>> = {
       await runLogs(words);
     },
   },
+  node: {
+    summary: "ls, add NAME, rm NAME, start NAME, stop NAME: further nodes of this machine",
+    async run(words) {
+      const { runNode } = await import("./nodes/node-command.ts");
+      await runNode(words);
+    },
+  },
   image: {
     summary: "load FILE, ls, rm NAME: images of the instance's containerd",
     async run(words) {

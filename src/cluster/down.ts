@@ -3,7 +3,12 @@ import { sleep } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { dataDirectoryOf, isDataDirectory, requireOwner } from "./data-directory.ts";
 import { commandEnvironment } from "./environment.ts";
+import type { Environment } from "./environment.ts";
+import { MachineNodes } from "./nodes/machine-nodes.ts";
+import { readRanges } from "./nodes/node-folders.ts";
+import { serverPort } from "./run-component.ts";
 import { readProcessId, removeProcessId } from "./process-id.ts";
+import { borrowPrograms } from "./shared-programs.ts";
 import { resetInstance, stopPods } from "./stop-pods.ts";
 
 /** How long the process may take to stop in order. */
@@ -14,6 +19,7 @@ export async function runDown(words: readonly string[]): Promise<void> {
   await requireOwner(dataDir);
   const environment = commandEnvironment();
   await endProcess(environment.clock, dataDir);
+  await withNodes(environment, dataDir, (nodes) => nodes.stopPods());
   await stopPods(environment, dataDir);
   process.stdout.write(`Stopped ${dataDir}.\n`);
 }
@@ -28,8 +34,16 @@ export async function runReset(words: readonly string[]): Promise<void> {
   await requireOwner(dataDir);
   const environment = commandEnvironment();
   await endProcess(environment.clock, dataDir);
+  await withNodes(environment, dataDir, (nodes) => nodes.removeAll());
   await resetInstance(environment, dataDir);
   process.stdout.write(`Removed ${dataDir} and all that it ran.\n`);
+}
+
+/** Does something with the further nodes of this machine, if there can be any. */
+async function withNodes(environment: Environment, dataDir: string, work: (nodes: MachineNodes) => Promise<void>): Promise<void> {
+  if ((await readRanges(dataDir)) === undefined) return;
+  await using borrowed = borrowPrograms(environment);
+  await work(new MachineNodes({ environment, programs: borrowed.programs, dataDir, serverPort: () => serverPort(dataDir) }));
 }
 
 /** Asks the process to stop and waits for it. Resolves when none runs. */

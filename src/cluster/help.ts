@@ -10,14 +10,15 @@ const startOptions = `
   --store lmdb | memory | etcd=URL,…
   --runtime auto | containerd | process | simulated
   --containerd-socket PATH   a containerd that runs already, instead of our own
-  --nodes N                  how many (1); more with --runtime simulated or process
+  --nodes N                  how many (1); with containers each further one has a network namespace and a containerd of its own
   --node-name NAME           the first one's name (the host name)
   --service-cidr CIDR        addresses of Services (10.0.0.0/16)
-  --pod-cidr CIDR            addresses of pods (10.244.0.0/16)
+  --pod-cidr CIDR            addresses of pods (10.244.0.0/16); a node has a /24 of it
+  --node-cidr CIDR           addresses of further nodes of this machine (10.243.0.0/24)
   -v                         shows debug lines`;
 
 const upOptions = `
-  --components NAME,…        only these: apiserver, controllers, scheduler, kubelet, proxy, dns, network, cloud, metrics, storage
+  --components NAME,…        only these: apiserver, controllers, scheduler, kubelet, proxy, dns, network, cloud, metrics, storage, nodes
   --detach                   in the background; \`coracle logs\` prints what it says
   --apiserver.FLAG=VALUE     any flag of an upstream component; also --controllers, --scheduler, --kubelet, --proxy`;
 
@@ -44,7 +45,7 @@ const optionTexts: Readonly<Record<string, string>> = {
   up: startOptions + upOptions,
   test: testOptions,
   image: `${dataDirOption}\n  --containerd-socket PATH   a containerd that is not the instance's own`,
-  ...Object.fromEntries(["down", "reset", "status", "logs", "kubeconfig"].map((name) => [name, dataDirOption])),
+  ...Object.fromEntries(["down", "reset", "status", "logs", "kubeconfig", "node"].map((name) => [name, dataDirOption])),
   ...Object.fromEntries(["apiserver", "controller-manager", "scheduler", "kubelet", "proxy", "dns"].map((name) => [name, startOptions + componentOptions])),
 };
 

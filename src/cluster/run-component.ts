@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { backoffMs } from "../base/backoff.ts";
 import { sleep } from "../base/clock.ts";
+import type { UserInfo } from "../apimachinery/request.ts";
 import { parseKubeconfig } from "../client/index.ts";
 import { tlsConnection } from "./api-connection.ts";
 import type { ApiConnection } from "./api-connection.ts";
@@ -15,17 +16,31 @@ import { waitForSignal } from "./signals.ts";
 import type { UpOptions } from "./up-options.ts";
 
 /** Waits for the API server, runs the components that `options` names, and stops at a signal. */
-export async function runComponent(options: UpOptions, server: string | undefined): Promise<void> {
+export async function runComponent(options: UpOptions, server: string | undefined, { as = defaultIdentity, onRunning }: RunComponentHooks = {}): Promise<void> {
   const environment = realEnvironment(options.isVerbose);
   const certificates = new Certificates(keyDirectory(options.dataDir), environment.clock);
   const signal = waitForSignal();
   const url = server ?? (await serverOf(options.dataDir));
   await using api = tlsConnection(url, certificates, environment);
-  await waitUntilReady(api, environment);
+  await waitUntilReady(api, environment, as);
   await using _components = await startComponents({ environment, options, certificates, api });
+  await onRunning?.();
   process.stdout.write(`Running ${[...options.components].join(", ")} against ${url}.\n`);
   await signal;
   environment.log.info("Stopping");
+}
+
+export interface RunComponentHooks {
+  /** Who asks whether the server is ready. */
+  readonly as?: UserInfo;
+  readonly onRunning?: () => Promise<void>;
+}
+
+const defaultIdentity: UserInfo = { username: "system:kube-controller-manager", groups: [] };
+
+/** The port of the server that the data directory's kubeconfig names. */
+export async function serverPort(dataDir: string): Promise<number> {
+  return Number(new URL(await serverOf(dataDir)).port || 443);
 }
 
 /** The server that the data directory's kubeconfig names. */
@@ -43,8 +58,8 @@ async function serverOf(dataDir: string): Promise<string> {
 }
 
 /** Asks /readyz until it answers 200. */
-async function waitUntilReady(api: ApiConnection, environment: Environment): Promise<void> {
-  const transport = api.transportFor({ username: "system:kube-controller-manager", groups: [] });
+async function waitUntilReady(api: ApiConnection, environment: Environment, as: UserInfo): Promise<void> {
+  const transport = api.transportFor(as);
   const never = new AbortController().signal;
   for (let failures = 1; ; failures++) {
     try {

@@ -2,6 +2,7 @@
 import { access, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createMounts } from "../host/index.ts";
+import type { Programs } from "../host/index.ts";
 import { connectContainerd, removeAllPods, resetContainerd, startContainerd, startProcessRuntime } from "../kubelet/index.ts";
 import { resetNetwork } from "../network/index.ts";
 import { resetProxy } from "../proxy/index.ts";
@@ -12,12 +13,13 @@ import type { Environment } from "./environment.ts";
 import { instanceId } from "./instance-id.ts";
 import { borrowPrograms } from "./shared-programs.ts";
 
-/** Stops every pod of the data directory and our containerd. What is on disk stays. */
-export async function stopPods(environment: Environment, dataDir: string): Promise<void> {
+/** Stops every pod of the data directory and our containerd. What is on disk stays. `given` runs programs in the network of a further node. */
+export async function stopPods(environment: Environment, dataDir: string, given?: Programs): Promise<void> {
   await using borrowed = borrowPrograms(environment);
+  const programs = given ?? borrowed.programs;
   await stopProcesses(environment, dataDir);
   if (!(await exists(join(runtimeDirectory(dataDir), "containerd.sock")))) return;
-  const instance = await startContainerd(containerdOptions(environment, dataDir, borrowed.programs));
+  const instance = await startContainerd(containerdOptions(environment, dataDir, programs));
   const runtime = connectContainerd({ socketPath: instance.socketPath, clock: environment.clock });
   await removeAllPods(runtime);
   await runtime.close();
@@ -25,9 +27,9 @@ export async function stopPods(environment: Environment, dataDir: string): Promi
 }
 
 /** Removes all that the instance made: pods, images, mounts, interfaces, nftables tables, sockets, and the data directory itself. */
-export async function resetInstance(environment: Environment, dataDir: string): Promise<void> {
+export async function resetInstance(environment: Environment, dataDir: string, given?: Programs): Promise<void> {
   await using borrowed = borrowPrograms(environment);
-  const { programs } = borrowed;
+  const programs = given ?? borrowed.programs;
   await stopProcesses(environment, dataDir);
   if (process.geteuid?.() === 0) {
     await resetContainerd(containerdOptions(environment, dataDir, programs));
@@ -43,7 +45,7 @@ export async function resetInstance(environment: Environment, dataDir: string): 
   await removeDataDirectory(dataDir);
 }
 
-function containerdOptions({ clock, log }: Environment, dataDir: string, programs: Parameters<typeof startContainerd>[0]["programs"]) {
+function containerdOptions({ clock, log }: Environment, dataDir: string, programs: Programs) {
   return { programs, clock, log, dataDirectory: dataDir, runtimeDirectory: runtimeDirectory(dataDir), cniConfDirectory: cniConfDirectory(dataDir) };
 }
 

@@ -20,6 +20,8 @@ test("options of up: defaults", () => {
     nodeName: undefined,
     serviceCidrs: ["10.0.0.0/16"],
     podCidrs: ["10.244.0.0/16"],
+    nodeCidr: "10.243.0.0/24",
+    nodeNumber: 0,
     isVerbose: false,
     mayInstall: true,
   });

@@ -17,12 +17,14 @@ export const upOptionTable: OptionTable = {
   components: "value",
   "service-cidr": "value",
   "pod-cidr": "value",
+  "node-cidr": "value",
+  "node-number": "value",
   detach: "boolean",
   "no-install": "boolean",
   v: "boolean",
 };
 
-export const componentNames = ["apiserver", "controllers", "scheduler", "kubelet", "proxy", "dns", "network", "cloud", "metrics", "storage"] as const;
+export const componentNames = ["apiserver", "controllers", "scheduler", "kubelet", "proxy", "dns", "network", "cloud", "metrics", "storage", "nodes"] as const;
 export type ComponentName = (typeof componentNames)[number];
 export type RuntimeName = "auto" | "containerd" | "process" | "simulated";
 
@@ -39,6 +41,10 @@ export interface UpOptions {
   readonly components: ReadonlySet<ComponentName>;
   readonly serviceCidrs: readonly string[];
   readonly podCidrs: readonly string[];
+  /** Where further nodes of this machine have their addresses. IPv4. */
+  readonly nodeCidr: string;
+  /** Which share of the pods' ranges is this node's: 0 unless it is a further node of its machine. */
+  readonly nodeNumber: number;
   readonly isVerbose: boolean;
   readonly mayInstall: boolean;
   readonly flags: Arguments["flags"];
@@ -64,6 +70,8 @@ export function readUpOptions({ options: given, operands, flags }: Arguments): U
     components: readComponents(options.get("components")),
     serviceCidrs: cidrs(options, "service-cidr", "10.0.0.0/16"),
     podCidrs: cidrs(options, "pod-cidr", "10.244.0.0/16"),
+    nodeCidr: nodeCidr(options),
+    nodeNumber: integer(options, "node-number", { fallback: 0, min: 0, max: 65_535 }),
     isVerbose: options.get("v") === "true",
     mayInstall: options.get("no-install") !== "true",
     flags,
@@ -108,6 +116,12 @@ function cidrs(options: ReadonlyMap<string, string>, name: string, fallback: str
     if (cidr === undefined || cidr.last - cidr.first < 15n) throw new UsageError(`--${name} wants a range of addresses such as ${fallback}; not ${JSON.stringify(text)}`);
   }
   return texts;
+}
+
+function nodeCidr(options: ReadonlyMap<string, string>): string {
+  const texts = cidrs(options, "node-cidr", "10.243.0.0/24");
+  if (texts.length > 1 || parseCidr(texts[0]!)?.family !== "IPv4") throw new UsageError(`--node-cidr wants one IPv4 range; not ${JSON.stringify(texts.join(","))}`);
+  return texts[0]!;
 }
 
 const list = (text: string) => text.split(",").map((item) => item.trim()).filter((item) => item !== "");

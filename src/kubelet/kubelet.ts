@@ -51,6 +51,8 @@ export interface KubeletOptions {
   readonly labels?: Readonly<Record<string, string>>;
   /** Default: Kubernetes' defaults. */
   readonly settings?: KubeletSettings;
+  /** The ranges that the node's pods have addresses of, told at registration (`spec.podCIDRs`); absent where somebody else gives them. */
+  readonly podCidrs?: readonly string[];
   /** Where pods' files lie; not for simulated nodes. */
   readonly rootDirectory?: string;
   readonly machine: Machine;
@@ -165,7 +167,7 @@ class NodeAgent implements Kubelet {
 
   async #facts(signal: AbortSignal): Promise<NodeFacts> {
     const { nodeName, nodeAddress, serverPort, kubeletVersion, machine, labels = {} } = this.#options;
-    return { name: nodeName, address: nodeAddress, port: serverPort, kubeletVersion, machine, labels, settings: this.#settings, version: await this.runtime.version(signal) };
+    return { name: nodeName, address: nodeAddress, port: serverPort, kubeletVersion, machine, labels, settings: this.#settings, podCidrs: this.#options.podCidrs ?? [], version: await this.runtime.version(signal) };
   }
 
   #usage(): UsageSource {

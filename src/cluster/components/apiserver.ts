@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { ApiServer } from "../../apiserver/server.ts";
 import { listenTls } from "../../apimachinery/listener/tls-listener.ts";
 import type { RequestHandler, TlsListener } from "../../apimachinery/listener/tls-listener.ts";
+import { gatewayAddress } from "../../network/index.ts";
 import { openStore } from "../../storage/index.ts";
 import type { Store } from "../../storage/index.ts";
 import type { Certificates, KeyAndCertificate } from "../certificates.ts";
@@ -37,7 +38,7 @@ export async function startApiServer(environment: Environment, options: UpOption
   try {
     const store = running.adopt(await openConfiguredStore(environment, options), (opened) => opened.close());
     const advertiseAddress = flags.advertiseAddress ?? firstHostAddress();
-    const { serving, authority, clientAuthority, ...keys } = await apiServerKeys(given, certificates, [advertiseAddress, flags.serviceAddress]);
+    const { serving, authority, clientAuthority, ...keys } = await apiServerKeys(given, certificates, [advertiseAddress, flags.serviceAddress, gatewayAddress(options.nodeCidr).address]);
     // The port must be known before the server publishes it, and the server must exist before the listener can answer.
     const ready: { server?: ApiServer } = {};
     const handler: RequestHandler = async (request) => (ready.server === undefined ? starting() : ready.server.handle(request));

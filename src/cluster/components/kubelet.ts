@@ -16,6 +16,7 @@ import { UsageError } from "../arguments.ts";
 import { dnsClusterAddress } from "./dns.ts";
 import { firstHostAddress } from "../host-address.ts";
 import { instanceId } from "../instance-id.ts";
+import { nodePodCidrs } from "../nodes/node-place.ts";
 import { borrowPrograms } from "../shared-programs.ts";
 import { readKubeletSettings } from "./kubelet-settings.ts";
 import { startNodeRuntime } from "./node-runtime.ts";
@@ -37,7 +38,7 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
     running.defer(() => beside.close());
     const runtime = running.use(await startNodeRuntime({ environment, options, programs: borrowed.programs, group: beside }));
     const address = firstHostAddress();
-    const nodeNames = namesOfNodes(options.nodeName ?? hostname().toLowerCase(), options.nodes);
+    const nodeNames = namesOfNodes(options.nodeName ?? hostname().toLowerCase(), runtime.kind === "containerd" ? 1 : options.nodes);
     const serving = await certificates.serving("kubelet", [...new Set([...nodeNames.slice(0, 1), "localhost", "127.0.0.1", address])]);
     const kubelets: Kubelet[] = [];
     const isAllowed = clientCheck(await certificates.authority(), () => environment.clock.nowMs());
@@ -74,7 +75,7 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
   }
 }
 
-/** The first node has the plain name. */
+/** The first node has the plain name. Further nodes with containers are processes of their own. */
 function namesOfNodes(name: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => (index === 0 ? name : `${name}-${index + 1}`));
 }
@@ -120,6 +121,8 @@ async function nodeOptions({ environment, options }: ComponentContext, runtime: 
     serverPort: place.port,
     machine,
     settings,
+    // The pod network is ours only where containers are.
+    ...(runtime.kind === "containerd" && options.components.has("network") && { podCidrs: nodePodCidrs(options.podCidrs, options.nodeNumber) }),
     ...(!isSimulated && { rootDirectory: root }),
     network: nodeNetworkCalls,
     dns: {

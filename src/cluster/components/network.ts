@@ -4,6 +4,7 @@ import type { Programs } from "../../host/index.ts";
 import { cniConfig, resetNetwork, setUpNodeNetwork, writeCniConfig } from "../../network/index.ts";
 import type { Environment } from "../environment.ts";
 import { instanceId } from "../instance-id.ts";
+import { nodePodCidrs } from "../nodes/node-place.ts";
 import { borrowPrograms } from "../shared-programs.ts";
 import type { UpOptions } from "../up-options.ts";
 import { chooseDataPlane } from "./choose-runtime.ts";
@@ -31,17 +32,18 @@ export async function startNetwork({ environment, options }: ComponentContext): 
 async function setUp(environment: Environment, options: UpOptions, programs: Programs): Promise<void> {
   try {
     const id = instanceId(options.dataDir);
+    const podCidrs = nodePodCidrs(options.podCidrs, options.nodeNumber);
     await setUpNodeNetwork({
       programs,
       log: environment.log.with({ component: "network" }),
       instanceId: id,
-      podCidrs: options.podCidrs,
+      podCidrs,
       clusterCidrs: options.podCidrs,
       serviceCidrs: options.serviceCidrs,
     });
     await writeCniConfig(
       cniConfDirectory(options.dataDir),
-      cniConfig({ instanceId: id, podCidrs: options.podCidrs, addressDirectory: join(options.dataDir, "cni", "addresses") }),
+      cniConfig({ instanceId: id, podCidrs, addressDirectory: join(options.dataDir, "cni", "addresses") }),
     );
   } catch (error) {
     throw new Error(

@@ -30,7 +30,6 @@ export interface NodeRuntimeContext {
 export async function startNodeRuntime(context: NodeRuntimeContext): Promise<NodeRuntime> {
   const { kind, because } = await chooseRuntime(context.options, context.programs);
   context.environment.log.info("Runtime for pods", { runtime: kind, ...(because !== undefined && { because }) });
-  if (kind === "containerd" && context.options.nodes > 1) throw new Error("containers have one node for now: leave --nodes out, or use --runtime simulated or process");
   if (kind === "containerd") return startContainerdRuntime(context);
   return kind === "process" ? processRuntimes(context) : simulatedRuntimes(context);
 }

@@ -23,12 +23,13 @@ const starters: Partial<Record<ComponentName, () => Promise<StartComponent>>> = 
   network: async () => (await import("./network.ts")).startNetwork,
   kubelet: async () => (await import("./kubelet.ts")).startKubelet,
   proxy: async () => (await import("./proxy.ts")).startProxy,
+  nodes: async () => (await import("./machine-nodes.ts")).startMachineNodes,
   dns: async () => (await import("./dns.ts")).startDns,
   storage: async () => (await import("./storage.ts")).startStorage,
 };
 
 /** Order of starting; stopping goes the other way. */
-const order: readonly ComponentName[] = ["network", "controllers", "scheduler", "storage", "cloud", "kubelet", "proxy", "dns", "metrics"];
+const order: readonly ComponentName[] = ["network", "controllers", "scheduler", "storage", "cloud", "kubelet", "proxy", "dns", "metrics", "nodes"];
 
 export async function startComponents(context: Omit<ComponentContext, "transportFor">): Promise<AsyncDisposable> {
   const running = new AsyncDisposableStack();

@@ -18,6 +18,8 @@ export interface NodeFacts {
   readonly version: VersionResponse;
   readonly labels: Readonly<Record<string, string>>;
   readonly settings: KubeletSettings;
+  /** One for each family; may be empty. */
+  readonly podCidrs: readonly string[];
 }
 
 /** What changes while the node lives. */
@@ -72,7 +74,10 @@ export function nodeStatus(facts: NodeFacts, state: NodeState, old: DeepReadonly
 export function newNode(facts: NodeFacts, state: NodeState, nowMs: number): Node {
   return {
     metadata: { name: facts.name, labels: nodeLabels(facts), annotations: { "volumes.kubernetes.io/controller-managed-attach-detach": "true" } },
-    spec: { ...(facts.settings.registerWithTaints.length > 0 && { taints: facts.settings.registerWithTaints.map((taint) => ({ ...taint })) }) },
+    spec: {
+      ...(facts.podCidrs.length > 0 && { podCIDR: facts.podCidrs[0]!, podCIDRs: [...facts.podCidrs] }),
+      ...(facts.settings.registerWithTaints.length > 0 && { taints: facts.settings.registerWithTaints.map((taint) => ({ ...taint })) }),
+    },
     status: nodeStatus(facts, state, {}, nowMs),
   };
 }

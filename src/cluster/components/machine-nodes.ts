@@ -1,0 +1,32 @@
+/** Further nodes of this machine as a component: starts those that are there and those that `--nodes` asks for, and lets them go with us. */
+import { hostname } from "node:os";
+import { TaskGroup } from "../../base/task-group.ts";
+import { MachineNodes } from "../nodes/machine-nodes.ts";
+import { writeRanges } from "../nodes/node-folders.ts";
+import { borrowPrograms } from "../shared-programs.ts";
+import { chooseRuntime } from "./choose-runtime.ts";
+import type { StartComponent } from "./start-components.ts";
+
+/** Only with containers: nodes of other runtimes are part of the kubelet component. They start one after the other, and nobody waits for them. */
+export const startMachineNodes: StartComponent = async ({ environment, options, api }) => {
+  const borrowed = borrowPrograms(environment);
+  const { log } = environment;
+  if ((await chooseRuntime(options, borrowed.programs)).kind !== "containerd" || !options.components.has("kubelet")) return borrowed;
+  await writeRanges(options.dataDir, options);
+  const nodes = new MachineNodes({ environment, programs: borrowed.programs, dataDir: options.dataDir, serverPort: async () => Number(new URL(api.url).port) });
+  const group = new TaskGroup({ onFailure: (name, error) => log.error("A node did not start", { name, error }) });
+  group.start("nodes", async (signal) => {
+    const first = options.nodeName ?? hostname().toLowerCase();
+    const known = await nodes.list();
+    const names = Array.from({ length: options.nodes - 1 }, (_, index) => `${first}-${index + 2}`).filter((name) => known.every((node) => node.name !== name));
+    for (const { name } of known.filter(({ isStopped }) => !isStopped)) if (!signal.aborted) await nodes.start(name);
+    for (const name of names) if (!signal.aborted) await nodes.add(name);
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      await group.close();
+      await nodes.letGo();
+      await borrowed[Symbol.asyncDispose]();
+    },
+  };
+};
