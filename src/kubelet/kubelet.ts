@@ -2,6 +2,7 @@
  * The node agent: registers its node, watches the pods bound to it, and gives each a worker; beside them it runs the node's own pods and
  * looks after what is scarce. Driven by `run`, which makes all parts and starts their loops.
  */
+import { join } from "node:path";
 import type { DeepReadonly } from "../apimachinery/json.ts";
 import type { Transport } from "../apimachinery/request.ts";
 import type { Pod } from "../api/core-v1/types.ts";
@@ -25,6 +26,8 @@ import { NodeReporter } from "./node/node-reporter.ts";
 import type { NodeContext } from "./pod-sync/node-context.ts";
 import { PodWorkers } from "./pod-sync/pod-workers.ts";
 import type { NetworkCalls } from "./probes/network-calls.ts";
+import { AllocationStore } from "./resources/allocation-store.ts";
+import { judgeResize } from "./resources/allocation.ts";
 import { repeat } from "./repeat.ts";
 import type { ContainerRuntime } from "./runtime/cri.ts";
 import type { ServedPod } from "./server/kubelet-server.ts";
@@ -90,6 +93,7 @@ class NodeAgent implements Kubelet {
   readonly #workers: PodWorkers;
   /** Pods of this node in the API; undefined until they are known. */
   #apiPods: (() => readonly DeepReadonly<Pod>[]) | undefined;
+  readonly #allocations: AllocationStore;
   #onPodGone = () => {};
   /** The API's list is known, and strangers are gone. */
   #hasPods = false;
@@ -97,6 +101,8 @@ class NodeAgent implements Kubelet {
   constructor(options: KubeletOptions) {
     this.#options = options;
     this.#settings = options.settings ?? defaultSettings;
+    const { rootDirectory, log } = options;
+    this.#allocations = new AllocationStore({ log, ...(rootDirectory !== undefined && { path: join(rootDirectory, "allocated_pods_state") }) });
     this.#workers = new PodWorkers(options, () => this.#onPodGone());
   }
 
@@ -122,6 +128,7 @@ class NodeAgent implements Kubelet {
     const client = new Client({ transport, clock, userAgent, signal });
     const events = new EventRecorder({ client, clock, random, log, component: "kubelet", host: nodeName });
     const facts = await this.#facts(signal);
+    await this.#allocations.load();
     const own = this.#options.informers === undefined ? new InformerSet({ client, clock, random, log }) : undefined;
     const informers = this.#options.informers ?? own!;
     const group = new TaskGroup({ parent: signal, onFailure: (name, error) => log.error("A part of the kubelet failed", { node: nodeName, name, error }) });
@@ -145,6 +152,7 @@ class NodeAgent implements Kubelet {
     } finally {
       await group.close();
       await own?.close();
+      await this.#allocations.settled();
     }
   }
 
@@ -197,11 +205,19 @@ class NodeAgent implements Kubelet {
       services: () => services?.list() ?? [],
       node: () => reporter.node,
       canMountReadOnlyRecursively: () => reporter.node?.status?.runtimeHandlers?.find(({ name = "" }) => name === "")?.features?.recursiveReadOnlyMounts === true,
+      allocations: this.#allocations,
+      judgeResize: (pod, allocation) => judgeResize({ pod, allocation, node: reporter.node ?? { metadata: {} }, others: this.#othersThan(pod), settings: this.#settings }),
+      resourcesFreed: () => this.#workers.wakeWaiting(),
       admit: (pod) => {
-        const others = [...this.#workers].filter((worker) => worker.isHolding && worker.uid !== pod.metadata.uid).map((worker) => worker.pod);
+        const others = this.#othersThan(pod);
         return refusedUnderPressure(pod, housekeeping.pressure) ?? (reporter.node === undefined ? undefined : admitPod(pod, reporter.node, others));
       },
     };
+  }
+
+  /** Pods that count against the node's resources, with what they were granted. */
+  #othersThan(pod: DeepReadonly<Pod>): DeepReadonly<Pod>[] {
+    return [...this.#workers].filter((worker) => worker.isHolding && worker.uid !== pod.metadata.uid).map(({ grantedPod }) => grantedPod);
   }
 
   async #followPods(parts: RunParts, signal: AbortSignal): Promise<void> {

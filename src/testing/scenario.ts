@@ -14,7 +14,7 @@ import type { HollowNodes } from "./hollow-nodes.ts";
  * with the script's own lines in between. One command a line; lines that are indented belong to the command before them.
  *
  *   create                                      an object in YAML, indented
- *   patch deployments.apps default/web {…}      a merge patch (`status pods default/x {…}` for the status)
+ *   patch deployments.apps default/web {…}      a merge patch (`status pods default/x {…}` for the status, `resize` for the size)
  *   delete pods default/web [Foreground|Orphan|Background]
  *   settle [60s]                                until nobody writes any more, for at least that long
  *   advance 5m
@@ -56,10 +56,11 @@ async function run({ words, line, block }: Command, { cluster, nodes, trace }: S
       return cluster.turn();
     }
     case "patch":
-    case "status": {
+    case "status":
+    case "resize": {
       const { namespace, name: object } = splitKey(trace.realName(second));
       const body: unknown = JSON.parse(line.slice(line.indexOf("{")));
-      await client.patch(found(resources, first), namespace, object, { type: "merge", body, ...(name === "status" && { subresource: "status" }) });
+      await client.patch(found(resources, first), namespace, object, { type: name === "resize" ? "strategic" : "merge", body, ...(name !== "patch" && { subresource: name }) });
       return cluster.turn();
     }
     case "delete": {

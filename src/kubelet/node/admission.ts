@@ -15,7 +15,8 @@ export function admitPod(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>, other
   return forbiddenSysctl(pod) ?? insufficientResource(pod, node, others) ?? unsuitableNode(pod, node) ?? takenPort(pod, others) ?? untoleratedTaint(pod, node);
 }
 
-function insufficientResource(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>, others: readonly DeepReadonly<Pod>[]): Rejection | undefined {
+/** Whether the node has what the pod asks for, beside `others`. */
+export function insufficientResource(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>, others: readonly DeepReadonly<Pod>[]): Rejection | undefined {
   const allocatable = node.status?.allocatable ?? {};
   const amountOf = (name: string, amount: QuantityLike) => (name === "cpu" ? quantityMilli(amount) : quantityValue(amount));
   const capacityPods = quantityValue(allocatable["pods"] ?? 0);

@@ -8,6 +8,8 @@ import type { Client, EventSink } from "../../client/index.ts";
 import type { ImagePuller } from "../images/image-puller.ts";
 import type { NodeDns } from "../network/dns-config.ts";
 import type { NetworkCalls } from "../probes/network-calls.ts";
+import type { AllocationStore } from "../resources/allocation-store.ts";
+import type { Allocation, ResizeVerdict } from "../resources/allocation.ts";
 import type { ContainerRuntime } from "../runtime/cri.ts";
 import type { ObjectSource } from "../volumes/object-source.ts";
 import type { PodStorage } from "../volumes/pod-storage.ts";
@@ -40,6 +42,12 @@ export interface NodeContext {
   /** Whether a read-only mount can extend to what is mounted below it. */
   canMountReadOnlyRecursively(): boolean;
   services(): readonly DeepReadonly<Service>[];
+  /** What pods were granted. */
+  readonly allocations: AllocationStore;
+  /** Whether the node has room for what a running pod wants now. */
+  judgeResize(pod: DeepReadonly<Pod>, allocation: Allocation): ResizeVerdict;
+  /** Some pod needs less, or is gone: who waits for room may look again. */
+  resourcesFreed(): void;
   /** Undefined: the pod is taken; it counts from now on. */
   admit(pod: DeepReadonly<Pod>): Rejection | undefined;
 }

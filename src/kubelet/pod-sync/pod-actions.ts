@@ -2,6 +2,7 @@
  * What a pod's worker does when it acts: makes the sandbox, starts, kills and removes containers, stops everything. Each action reads the
  * pod and what runs at its beginning, tells events, and remembers in `starts` what failed; the worker looks again when it ends.
  */
+import { quantityValue } from "../../apimachinery/quantity.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod } from "../../api/core-v1/types.ts";
 import { isAbort } from "../../base/task-group.ts";
@@ -10,6 +11,7 @@ import { RuntimeError } from "../runtime/cri.ts";
 import type { PodObjects } from "../volumes/object-source.ts";
 import type { ContainerStarts } from "./container-starts.ts";
 import type { NodeContext } from "./node-context.ts";
+import type { PodResize } from "./pod-resize.ts";
 import type { ContainerStep } from "./plan.ts";
 import { hasExited, isRunning, readySandbox } from "./pod-runtime.ts";
 import type { PodRuntime, RuntimeContainer } from "./pod-runtime.ts";
@@ -22,8 +24,6 @@ import { stopAll, stopContainer } from "./stop-containers.ts";
 export class PodActions {
   readonly #options: PodActionsOptions;
   readonly #killing = new Set<string>();
-  /** Requests and limits given to containers since they were made, by id. */
-  readonly #resized = new Map<string, string>();
 
   constructor(options: PodActionsOptions) {
     this.#options = options;
@@ -32,11 +32,6 @@ export class PodActions {
   /** Whether a container is being killed: its probes no longer count. */
   isKilling(containerId: string): boolean {
     return this.#killing.has(containerId);
-  }
-
-  /** Requests and limits a container has now. */
-  resourcesOf({ id, resources }: RuntimeContainer): string {
-    return this.#resized.get(id) ?? resources;
   }
 
   async makeSandbox(attempt: number, isChanged: boolean, signal: AbortSignal): Promise<void> {
@@ -90,9 +85,16 @@ export class PodActions {
   }
 
   async #resize({ spec, container }: ContainerStep & { kind: "resize" }, signal: AbortSignal): Promise<void> {
-    const { node } = this.#options;
-    await node.runtime.updateContainerResources(container.id, linuxResources(this.#options.now().pod, spec, node.memoryCapacityBytes), signal);
-    this.#resized.set(container.id, resizableText(spec.container));
+    const { node, resize } = this.#options;
+    const { pod, runtime } = this.#options.now();
+    try {
+      await refuseBelowUsage(node, spec, container, signal);
+      await node.runtime.updateContainerResources(container.id, linuxResources(pod, spec, node.memoryCapacityBytes), signal);
+      resize.actuated(container, resizableText(spec.container), runtime);
+    } catch (error) {
+      if (isAbort(error, signal)) throw error;
+      resize.failed(error instanceof RuntimeError ? error.rpcMessage : (error as Error).message, pod);
+    }
   }
 
   async #start(sandboxId: string, step: ContainerStep & { kind: "start" }, signal: AbortSignal): Promise<void> {
@@ -134,12 +136,22 @@ export interface PodActionsOptions {
   readonly node: NodeContext;
   readonly objects: PodObjects;
   readonly starts: ContainerStarts;
+  readonly resize: PodResize;
   /** The pod and what runs, as they are known now. */
   now(): { readonly pod: DeepReadonly<Pod>; readonly runtime: PodRuntime };
   /** An event about the pod, or about one of its containers. */
   tell(spec: SpecContainer | undefined, type: "Normal" | "Warning", reason: string, message: string): void;
   /** Something is to be shown before the action ends. */
   wake(): void;
+}
+
+/** A limit below what the program holds would kill it. */
+async function refuseBelowUsage(node: NodeContext, { container: { name, resources } }: SpecContainer, { id, status }: RuntimeContainer, signal: AbortSignal): Promise<void> {
+  const limit = resources?.limits?.["memory"];
+  const before = status.resources?.linux?.memory_limit_in_bytes ?? 0;
+  if (limit === undefined || (before > 0 && quantityValue(limit) >= before)) return;
+  const used = (await node.runtime.containerStats(id, signal)).memory?.usage_bytes?.value ?? 0;
+  if (used > quantityValue(limit)) throw new Error(`attempting to set container ${JSON.stringify(name)} memory limit (${quantityValue(limit)}) below current usage (${used})`);
 }
 
 const sandboxRetryMs = 10_000;

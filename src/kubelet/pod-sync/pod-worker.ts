@@ -19,6 +19,7 @@ import type { ContainerStateWaiting, Pod, PodStatus } from "../../api/core-v1/ty
 import { sleep } from "../../base/clock.ts";
 import { isAbort } from "../../base/task-group.ts";
 import { Prober } from "../probes/prober.ts";
+import { inheritedHealth } from "../probes/inherited-health.ts";
 import type { AssumedHealth } from "../probes/prober.ts";
 import { podStatus, rejectedStatus } from "../status/pod-status.ts";
 import type { Verdict } from "../status/pod-status.ts";
@@ -32,6 +33,7 @@ import { instancesTooMany, PodActions, podAddresses } from "./pod-actions.ts";
 import type { ContainerStep, PodPlan } from "./plan.ts";
 import { emptyPodRuntime, isRunning, readPodRuntime } from "./pod-runtime.ts";
 import type { PodRuntime, RuntimeContainer } from "./pod-runtime.ts";
+import { PodResize } from "./pod-resize.ts";
 import { PodVolumes } from "./pod-volume-state.ts";
 import { containersOf, podLabel } from "./runtime-names.ts";
 import type { SpecContainer } from "./runtime-names.ts";
@@ -49,6 +51,7 @@ export class PodWorker {
   readonly #prober: Prober;
   readonly #starts: ContainerStarts;
   readonly #actions: PodActions;
+  readonly #resize: PodResize;
   readonly #timers = new Map<string, () => void>();
   /** What an earlier kubelet told of containers, by their ids. */
   readonly #inherited: ReadonlyMap<string, AssumedHealth>;
@@ -83,11 +86,13 @@ export class PodWorker {
     this.#volumes = new PodVolumes(node, this.#objects);
     this.#starts = new ContainerStarts(node.clock);
     this.#inherited = inheritedHealth(pod);
+    this.#resize = new PodResize({ node, tell: (...event) => this.#tell(undefined, ...event) }, pod);
     this.#actions = new PodActions({
       node,
       objects: this.#objects,
       starts: this.#starts,
-      now: () => ({ pod: this.pod, runtime: this.#runtime }),
+      resize: this.#resize,
+      now: () => ({ pod: this.grantedPod, runtime: this.#runtime }),
       tell: (...event) => this.#tell(...event),
       wake: () => this.wake(),
     });
@@ -101,6 +106,16 @@ export class PodWorker {
 
   get pod(): DeepReadonly<Pod> {
     return this.#writer.pod;
+  }
+
+  /** The pod with what the node has granted it. */
+  get grantedPod(): DeepReadonly<Pod> {
+    return this.#resize.granted(this.pod);
+  }
+
+  /** Whether it waits for room to grow. */
+  get waitsForRoom(): boolean {
+    return this.#resize.isDeferred;
   }
 
   /** What the runtime had at the last turn. */
@@ -210,7 +225,10 @@ export class PodWorker {
 
   async #advance(): Promise<void> {
     if (this.#stage === "new") this.#begin();
-    if (this.#stage === "active") this.#watchDeadline();
+    if (this.#stage === "active") {
+      this.#watchDeadline();
+      this.#resize.advance(this.pod, this.#runtime);
+    }
     this.#followProbes();
     if (this.#stage === "active" && this.#mustStop()) this.#stage = "stopping";
     this.#touch();
@@ -308,12 +326,12 @@ export class PodWorker {
 
   #plan(): PodPlan {
     return planPod({
-      pod: this.pod,
+      pod: this.grantedPod,
       runtime: this.#runtime,
       nowMs: this.#node.clock.nowMs(),
       health: (container) => this.#health(container),
       backoff: (name) => this.#starts.backoff(name),
-      resources: (container) => this.#actions.resourcesOf(container),
+      resources: (container) => this.#resize.resourcesOf(container),
     });
   }
 
@@ -324,6 +342,10 @@ export class PodWorker {
 
   /** Whether a step can be done now; a container that waits shows why. */
   #isDue(step: ContainerStep, nowMs: number): boolean {
+    if (step.kind === "resize" && this.#resize.heldUntilMs > nowMs) {
+      this.#wakeAt("resize", this.#resize.heldUntilMs);
+      return false;
+    }
     if (step.kind !== "start") return true;
     const { name } = step.spec.container;
     if (step.dueMs > nowMs) {
@@ -367,7 +389,9 @@ export class PodWorker {
         await this.#writer.settled();
         await this.#node.storage.tearDown(this.uid);
         this.#node.tokens.forget(this.uid);
+        this.#node.allocations.remove(this.uid);
         this.#isFinal = true;
+        this.#node.resourcesFreed();
         this.#touch();
       }
       await this.#writer.settled();
@@ -414,8 +438,10 @@ export class PodWorker {
     const nowMs = clock.nowMs();
     if (this.#rejection !== undefined) return rejectedStatus(pod, this.#rejection.reason, this.#rejection.message, nowMs);
     return podStatus({
-      pod,
+      pod: this.#resize.granted(pod),
       runtime: this.#runtime,
+      resize: this.#resize.conditions(),
+      resources: (container) => this.#resize.resourcesOf(container),
       runtimeName,
       nodeAddress,
       nowMs,
@@ -442,9 +468,4 @@ export class PodWorker {
     });
     this.#timers.set(name, cancel);
   }
-}
-
-function inheritedHealth({ status }: DeepReadonly<Pod>): Map<string, AssumedHealth> {
-  const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
-  return new Map(statuses.map(({ containerID = "", ready, started }) => [containerID.replace(/^.*:\/\//, ""), { isReady: ready, isStarted: started === true }]));
 }

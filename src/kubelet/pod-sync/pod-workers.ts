@@ -49,6 +49,12 @@ export class PodWorkers implements Iterable<PodWorker> {
     });
   }
 
+  /** Lets pods that wait for room look again, the most important first. */
+  wakeWaiting(): void {
+    const waiting = [...this].filter((worker) => worker.waitsForRoom);
+    for (const worker of waiting.toSorted((a, b) => (b.pod.spec?.priority ?? 0) - (a.pod.spec?.priority ?? 0))) worker.wake();
+  }
+
   /** Sandboxes of ours whose pods were deleted while nobody looked. */
   async removeStrangers(known: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     const { runtime, log, storage, owner } = this.#node;

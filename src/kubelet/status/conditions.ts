@@ -34,7 +34,7 @@ export function podConditions(input: ConditionInput): PodCondition[] {
     };
   });
   const others = old.filter(({ type }) => !ownTypes.has(type)).map((condition) => ({ ...condition }));
-  return [...others, ...own];
+  return [...others, ...input.resize, ...own];
 }
 
 export interface ConditionInput {
@@ -44,6 +44,7 @@ export interface ConditionInput {
   readonly phase: PodPhase;
   readonly hasRun: boolean;
   readonly nowMs: number;
+  readonly resize: readonly PodCondition[];
 }
 
 interface Verdict {
@@ -53,7 +54,7 @@ interface Verdict {
   readonly message?: string;
 }
 
-const ownTypes = new Set(["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"]);
+const ownTypes = new Set(["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled", "PodResizePending", "PodResizeInProgress"]);
 
 function sandboxCondition(runtime: PodRuntime): Verdict {
   const type = "PodReadyToStartContainers";

@@ -9,6 +9,7 @@ import type { PodRuntime, RuntimeContainer } from "../pod-sync/pod-runtime.ts";
 import { shouldRestart } from "../pod-sync/restart-rules.ts";
 import { isSidecar } from "../pod-sync/runtime-names.ts";
 import type { AnyContainer, ContainerKind, SpecContainer } from "../pod-sync/runtime-names.ts";
+import { actualResources } from "../resources/allocation.ts";
 
 export function containerStatuses(input: ContainerStatusInput, kind: ContainerKind): ContainerStatus[] {
   return ofKind(input.pod, kind).map((spec) => containerStatus(input, spec));
@@ -22,6 +23,8 @@ export interface ContainerStatusInput {
   /** Nothing of the pod is started any more. */
   readonly isOver: boolean;
   health(container: RuntimeContainer): ContainerHealth;
+  /** Requests and limits a container has now, as `resizableText` writes them; empty when that is not known. */
+  resources(container: RuntimeContainer): string;
   /** Why a container is not running, when the last try to start it failed or it is held back. */
   waiting(containerName: string): ContainerStateWaiting | undefined;
 }
@@ -41,7 +44,7 @@ function containerStatus(input: ContainerStatusInput, spec: SpecContainer): Cont
   };
   if (current !== undefined) status.containerID = `${input.runtimeName}://${current.id}`;
   if (spec.kind !== "ephemeralContainers") status.started = current !== undefined && isRunning(current) && input.health(current).isStarted;
-  if (current !== undefined) Object.assign(status, resourceStatus(container.resources));
+  if (current !== undefined) Object.assign(status, resourceStatus(container.resources, isRunning(current) ? input.resources(current) : ""));
   const volumeMounts = mountStatuses(container);
   if (volumeMounts.length > 0) status.volumeMounts = volumeMounts;
   const user = current?.status.user?.linux;
@@ -102,12 +105,14 @@ function lostStatus(input: ContainerStatusInput, spec: SpecContainer): Container
 
 const kindMembers = { containers: "containerStatuses", initContainers: "initContainerStatuses", ephemeralContainers: "ephemeralContainerStatuses" } as const;
 
-function resourceStatus(resources: DeepReadonly<ResourceRequirements> | undefined): Pick<ContainerStatus, "allocatedResources" | "resources"> {
-  const { requests = {}, limits = {} } = resources ?? {};
+/** `actual`: what the container runs with; empty when it does not run. */
+function resourceStatus(allocated: DeepReadonly<ResourceRequirements> = {}, actual: string): Pick<ContainerStatus, "allocatedResources" | "resources"> {
+  const { requests = {}, limits = {} } = actual === "" ? allocated : actualResources(actual, allocated);
   const shown: ResourceRequirements = {};
   if (Object.keys(limits).length > 0) shown.limits = { ...limits };
   if (Object.keys(requests).length > 0) shown.requests = { ...requests };
-  return { ...(shown.requests !== undefined && { allocatedResources: { ...requests } }), resources: shown };
+  const granted = allocated.requests ?? {};
+  return { ...(Object.keys(granted).length > 0 && { allocatedResources: { ...granted } }), resources: shown };
 }
 
 function mountStatuses(container: AnyContainer): VolumeMountStatus[] {

@@ -24,7 +24,7 @@ export function podStatus(input: PodStatusInput): PodStatus {
   const status: PodStatus = {
     observedGeneration: pod.metadata.generation ?? 0,
     phase,
-    conditions: withDisruption(podConditions({ pod, runtime, statuses, phase, hasRun, nowMs }), input),
+    conditions: withDisruption(podConditions({ pod, runtime, statuses, phase, hasRun, nowMs, resize: input.resize }), input),
     hostIP: input.nodeAddress,
     hostIPs: [{ ip: input.nodeAddress }],
     ...addressesOf(input),
@@ -43,6 +43,8 @@ export function podStatus(input: PodStatusInput): PodStatus {
 export interface PodStatusInput extends ContainerStatusInput {
   readonly nodeAddress: string;
   readonly nowMs: number;
+  /** How a resize stands. */
+  readonly resize: readonly PodCondition[];
   /** The pod's resources on the node are given back. */
   readonly isFinal: boolean;
   /** Set when the pod was ended by the kubelet: by its deadline, or by pressure on the node. */
