@@ -11,6 +11,7 @@ import type { RequestInfo } from "./http/request-info.ts";
 import type { RequestContext, Stage } from "./request-context.ts";
 import type { ServerState } from "./server-state.ts";
 import { answerHead } from "./stages/answer-head.ts";
+import { audit } from "./stages/audit.ts";
 import { authentication } from "./stages/authentication.ts";
 import { authorization } from "./stages/authorization.ts";
 import { compression } from "./stages/compression.ts";
@@ -18,7 +19,7 @@ import { deadline } from "./stages/deadline.ts";
 import { flowControl } from "./stages/flow-control.ts";
 import { impersonation } from "./stages/impersonation.ts";
 
-const stages: readonly Stage[] = [compression, answerHead, deadline, authentication, impersonation, flowControl, authorization];
+const stages: readonly Stage[] = [compression, answerHead, deadline, authentication, audit, impersonation, flowControl, authorization];
 
 export type Endpoint = (context: RequestContext) => Promise<ApiResponse>;
 

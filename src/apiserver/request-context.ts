@@ -1,5 +1,6 @@
 /** One request on its way through the stages. Stages fill it in order; nothing outside the request refers to it. */
 import type { ApiRequest, ApiResponse, UserInfo } from "../apimachinery/request.ts";
+import type { AuditRecord } from "./audit/record.ts";
 import type { RequestInfo } from "./http/request-info.ts";
 import type { ServerState } from "./server-state.ts";
 
@@ -14,6 +15,8 @@ export interface RequestContext {
   user: UserInfo;
   /** Texts for the Warning header, each once. */
   readonly warnings: Set<string>;
+  /** Set by stage `audit` when the request is audited. */
+  audit?: AuditRecord;
   /** What goes into the audit event beside the request, by key; made by who first has something to say. */
   auditAnnotations?: Map<string, string>;
   /** Headers that stages add to whatever answer comes. */

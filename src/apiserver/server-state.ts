@@ -8,6 +8,7 @@ import type { RuleSettings } from "../api/strategy.ts";
 import type { Store } from "../storage/store.ts";
 import type { AdmissionChain } from "./admission/chain.ts";
 import type { AnonymousChoice } from "./authn/anonymous.ts";
+import type { Auditor } from "./audit/auditor.ts";
 import type { Authenticator } from "./authn/authenticator.ts";
 import type { BearerTokens } from "./authn/bearer-tokens.ts";
 import type { TokenSigner } from "./authn/service-account-tokens.ts";
@@ -42,6 +43,8 @@ export interface ServerState {
   /** Absent when priority and fairness is off. */
   readonly flowControl: FlowControl | undefined;
   readonly inFlight: InFlight;
+  /** Absent when nothing is audited. */
+  readonly audit: Auditor | undefined;
   readonly watchCounts: WatchCounts;
   readonly tokens: TokenSigner;
   readonly allocator: ServiceAllocator;

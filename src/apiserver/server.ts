@@ -13,6 +13,8 @@ import type { Store } from "../storage/store.ts";
 import { admissionPlugins } from "./admission/plugins.ts";
 import type { PluginChoice } from "./admission/plugins.ts";
 import { AdmissionChain } from "./admission/chain.ts";
+import { Auditor } from "./audit/auditor.ts";
+import type { AuditOptions } from "./audit/auditor.ts";
 import { firstOf, loopbackAuthenticator } from "./authn/authenticator.ts";
 import type { Authenticator } from "./authn/authenticator.ts";
 import { clientCertificates } from "./authn/client-certificates.ts";
@@ -68,6 +70,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly admission: PluginChoice;
   /** Default: Node, then RBAC. */
   readonly authorization?: AuthorizationChoice;
+  /** Default: nothing is audited. */
+  readonly audit?: (metrics: MetricRegistry) => AuditOptions;
   readonly extraAuthenticators?: readonly Authenticator[];
 }
 
@@ -107,6 +111,7 @@ export class ApiServer {
     this.#shutdown.abort(new DOMException("the server is shutting down", "AbortError"));
     await this.#tasks.close();
     this.#state.flowControl?.close();
+    await this.#state.audit?.close();
   }
 }
 
@@ -169,6 +174,7 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
       : undefined,
     inFlight: new InFlight({ readOnly: settings.maxRequestsInFlight, mutating: settings.maxMutatingRequestsInFlight }, { clock, metrics }),
     watchCounts,
+    audit: options.audit && new Auditor(options.audit(metrics), metrics),
     allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), addresses: () => cacheOf("networking.k8s.io", "ipaddresses"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),
     nodes: options.nodes,
     webhooks: options.webhooks ?? noWebhooks,

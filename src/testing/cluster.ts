@@ -11,11 +11,13 @@ import { Client, loopbackTransport } from "../client/index.ts";
 import { apiServerFlags } from "../cluster/components/apiserver-flags/apiserver-flags.ts";
 import { openMemoryStore } from "../storage/index.ts";
 import { CountedHandler } from "./counted-handler.ts";
+import type { AuditOptions } from "../apiserver/audit/auditor.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
 import type { Transport, UserInfo } from "../apimachinery/request.ts";
 import type { WebhookConnector } from "../apiserver/webhooks/webhook-connector.ts";
+import type { RequestHandler } from "../client/index.ts";
 import type { Store, StoreImage } from "../storage/index.ts";
 import type { RequestObserver } from "./counted-handler.ts";
 
@@ -49,8 +51,8 @@ export class TestCluster implements AsyncDisposable {
     this.random = seededRandom(options.seed ?? 1);
     const inner = openMemoryStore({ clock: this.clock, ...(options.image !== undefined && { image: options.image }) });
     this.#store = options.wrapStore?.(inner, this.clock) ?? inner;
-    const { webhooks } = options;
-    this.#server = new ApiServer({ ...serverOptions({ clock: this.clock, random: this.random, log, store: this.#store }, options.flags ?? {}), ...(webhooks !== undefined && { webhooks }) });
+    const { webhooks, audit } = options;
+    this.#server = new ApiServer({ ...serverOptions({ clock: this.clock, random: this.random, log, store: this.#store }, options.flags ?? {}), ...(webhooks !== undefined && { webhooks }), ...(audit !== undefined && { audit: () => audit }) });
     this.#requests = new CountedHandler(this.#server.handle, this.clock, options.onRequest);
     const transportFor = (user: UserInfo) => {
       const transport = loopbackTransport(this.#requests.handle, user);
@@ -73,6 +75,11 @@ export class TestCluster implements AsyncDisposable {
   /** Names of the components that were started and not stopped. */
   get running(): readonly string[] {
     return [...this.#running.keys()];
+  }
+
+  /** The server's entrance, for requests that come from outside with no identity of their own. */
+  get handle(): RequestHandler {
+    return this.#requests.handle;
   }
 
   /** The parts of the API server, for what no request shows. */
@@ -159,6 +166,8 @@ export interface TestClusterOptions {
   readonly image?: StoreImage;
   /** How the server reaches webhooks; by default it does not. */
   readonly webhooks?: WebhookConnector;
+  /** What is audited, and where to; by default nothing. */
+  readonly audit?: AuditOptions;
   /** By name, in the order in which they start. */
   readonly components?: Readonly<Record<string, ClusterComponent>>;
   /** Puts faults between the server and its store. */

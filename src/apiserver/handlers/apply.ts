@@ -64,6 +64,7 @@ export function readConfiguration(context: RequestContext): Configuration {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequestError(`error encoding patch: ${error.message}`);
   }
+  context.audit?.noteRequestBody(value);
   if (value === null) return { config: {}, warnings: [] };
   if (!isObject(value)) throw badRequestError(`error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
   const validation = context.query.get("fieldValidation") ?? "Warn";

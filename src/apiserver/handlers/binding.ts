@@ -20,6 +20,7 @@ export async function handleBinding(context: RequestContext, definition: Resourc
   const form = negotiateFor(context, []);
   const options = parseWriteOptions(context.query, "CreateOptions");
   const binding = decodeBody(context, bindingType, options.fieldValidation) as unknown as Binding;
+  context.audit?.noteRequest(binding as unknown as KubeObject, bindingType);
   const name = context.info.subresource === "binding" ? context.info.name : (binding.metadata.name ?? "");
   const pods = definition.resource === "pods" ? definition : context.server.resources.find("", "v1", "pods")!;
   const admitted = { context, operation: "CREATE", definition: pods, subresource: "binding", namespace: context.info.namespace, name, object: binding as unknown as KubeObject, oldObject: undefined, isDryRun: options.isDryRun } as const;

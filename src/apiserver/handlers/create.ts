@@ -18,6 +18,7 @@ export async function handleCreate(context: RequestContext, definition: Resource
   const options = parseWriteOptions(context.query, "CreateOptions");
   const object = decodeBody(context, definition, options.fieldValidation);
   definition.strategy?.defaults?.(object, context.server.clock.nowMs());
+  context.audit?.noteRequest(object, definition);
   checkCreateVersion(object);
   const written = await createObject({ context, definition, namespace: context.info.namespace, options, object });
   return respondWritten(context, definition, written, { form, status: 201 });

@@ -4,6 +4,7 @@ import { goQuote } from "../../apimachinery/go-quote.ts";
 import { StatusError, badRequestError, methodNotAllowedError, notFoundError } from "../../apimachinery/status.ts";
 import { isTrue } from "../http/request-info.ts";
 import { plainText } from "../http/write-response.ts";
+import { annotate } from "../admission/audit-annotations.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import { handleComponentStatuses, isComponentStatus } from "./component-statuses.ts";
@@ -36,7 +37,7 @@ export async function dispatchResource(context: RequestContext): Promise<ApiResp
     const subresource = definition.subresources.get(info.subresource);
     if (subresource === undefined) throw noResourceError();
     if (!allows(subresource.verbs, method)) throw methodError();
-    if (definition.deprecationWarning !== undefined && subresource.kind === definition.kind) context.warnings.add(definition.deprecationWarning);
+    if (subresource.kind === definition.kind) warnOfDeprecation(context, definition);
     return handleSubresource(context, definition, subresource);
   }
   if (isVirtual(definition)) {
@@ -50,9 +51,16 @@ export async function dispatchResource(context: RequestContext): Promise<ApiResp
   const isAllNamespaces = definition.isNamespaced && info.namespace === "";
   if (isAllNamespaces && method !== "GET") throw methodError();
   if (!definition.verbs.has(info.verb)) throw methodError();
-  if (definition.deprecationWarning !== undefined) context.warnings.add(definition.deprecationWarning);
+  warnOfDeprecation(context, definition);
   if (isComponentStatus(definition)) return handleComponentStatuses(context, definition);
   return handler(context, definition);
+}
+
+/** Tells the client, and the audit. */
+function warnOfDeprecation(context: RequestContext, { deprecationWarning }: ResourceDefinition): void {
+  if (deprecationWarning === undefined) return;
+  context.warnings.add(deprecationWarning);
+  annotate(context, "k8s.io/deprecated", "true");
 }
 
 /** Versions that only definitions can fill answer like paths that nobody knows. */
@@ -63,7 +71,7 @@ function isBeyondBuiltIn({ info, server }: RequestContext): boolean {
 /** Custom resources have no routes of their own: what does not fit is answered by one handler for all. */
 async function dispatchCustom(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
   const { info, request } = context;
-  if (definition.deprecationWarning !== undefined) context.warnings.add(definition.deprecationWarning);
+  warnOfDeprecation(context, definition);
   if (definition.isNamespaced !== (info.namespace !== "") && (info.parts.length > 1 || info.verb !== "list" && info.verb !== "watch" || !definition.isNamespaced)) return plainText(404, "404 page not found\n");
   if (info.subresource !== "") {
     const subresource = definition.subresources.get(info.subresource);

@@ -54,7 +54,9 @@ export async function handleEviction(context: RequestContext, definition: Resour
 function readEviction(context: RequestContext, options: WriteOptions): Eviction {
   const text = Buffer.from(context.request.body).toString("latin1");
   const expected = text.includes('"policy/v1beta1"') ? { ...evictionType, version: "v1beta1" } : evictionType;
-  return decodeBody(context, expected, options.fieldValidation) as unknown as Eviction;
+  const eviction = decodeBody(context, expected, options.fieldValidation);
+  context.audit?.noteRequest(eviction, expected);
+  return eviction as unknown as Eviction;
 }
 
 /** Pods that do not count: finished, not started, already leaving. */

@@ -78,6 +78,7 @@ export interface PatchBody {
 export function readPatch(context: RequestContext, type: PatchType): PatchBody {
   try {
     const { value, faults } = decodeUntyped(context.request.body, { mediaType: "json" });
+    context.audit?.noteRequestBody(value);
     if (type !== "application/json-patch+json") return { patch: value, faults };
     return { patch: value, faults: [...faults.map((fault) => `json patch ${fault}`), ...unknownJsonPatchFields(value)] };
   } catch (error) {

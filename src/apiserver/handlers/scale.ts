@@ -162,7 +162,9 @@ function givenScale(context: RequestContext, options: WriteOptions, definition: 
 /** Custom resources word the refusal of another type in a way of their own. */
 function decodeScale(context: RequestContext, options: WriteOptions, definition: ResourceDefinition): KubeObject {
   try {
-    return decodeBody(context, scaleType, options.fieldValidation);
+    const scale = decodeBody(context, scaleType, options.fieldValidation);
+    context.audit?.noteRequest(scale, scaleType);
+    return scale;
   } catch (error) {
     if (!definition.isCustom || !(error instanceof StatusError) || !error.message.includes("no kind ")) throw error;
     throw badRequestError('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"');

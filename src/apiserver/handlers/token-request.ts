@@ -32,6 +32,7 @@ export async function handleTokenRequest(context: RequestContext, definition: Re
   const form = negotiateFor(context, []);
   const options = parseWriteOptions(context.query, "CreateOptions");
   const request = decodeBody(context, requestType, options.fieldValidation) as unknown as TokenRequest;
+  context.audit?.noteRequest(request as unknown as KubeObject, requestType);
   const { namespace, name } = context.info;
   const account = findObject(context.server, "/serviceaccounts", namespace, name);
   const spec = (request.spec ??= {} as NonNullable<TokenRequest["spec"]>);

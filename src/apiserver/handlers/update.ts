@@ -19,6 +19,7 @@ export async function handleUpdate(context: RequestContext, definition: Resource
   const options = parseWriteOptions(context.query, "UpdateOptions");
   const given = decodeBody(context, definition, options.fieldValidation);
   definition.strategy?.defaults?.(given, context.server.clock.nowMs());
+  context.audit?.noteRequest(given, definition);
   checkObjectName(given, name);
   const result = await updateObject({
     context,

@@ -37,6 +37,7 @@ export async function handleVirtual(context: RequestContext, definition: Resourc
   const form = negotiateFor(context, []);
   const options = parseWriteOptions(context.query, "CreateOptions");
   const object = decodeBody(context, definition, options.fieldValidation);
+  context.audit?.noteRequest(object, definition);
   fillNamespace(context, definition, object);
   await trackUpdate({ context, definition, options }, object, undefined, "");
   const answer = await review(object, context);

@@ -1,4 +1,5 @@
 /** DeleteOptions: from the body when there is one (the query then does not count), else from the query. */
+import type { JsonValue } from "../../apimachinery/json.ts";
 import { DecodeError, decodeBody, readBody, typeMetaOf } from "../../apimachinery/decode/decode-object.ts";
 import { unrecognizedText } from "../../apimachinery/decode/decode-error.ts";
 import { invalid, notSupported } from "../../apimachinery/field-error.ts";
@@ -35,6 +36,7 @@ interface RawDeleteOptions {
 
 export function parseDeleteOptions(context: RequestContext): DeleteOptions {
   const raw = context.request.body.length > 0 ? fromBody(context.request.body, context.request.headers["content-type"]) : fromQuery(context.query);
+  if (context.request.body.length > 0) context.audit?.noteRequestBody(raw as JsonValue);
   const errors = validate(raw);
   if (errors.length > 0) throw invalidError({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", errors);
   return {

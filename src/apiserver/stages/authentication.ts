@@ -1,9 +1,10 @@
 /** Who is asking. Wrong credentials are refused; none at all make an anonymous user, where that is allowed. */
 import { unauthorizedError } from "../../apimachinery/status.ts";
+import type { StatusError } from "../../apimachinery/status.ts";
 import { allowsAnonymous } from "../authn/anonymous.ts";
 import { anonymousUser } from "../authn/authenticator.ts";
 import { readBearer } from "../authn/bearer-tokens.ts";
-import type { Stage } from "../request-context.ts";
+import type { RequestContext, Stage } from "../request-context.ts";
 
 export const authentication: Stage = {
   name: "authentication",
@@ -11,13 +12,25 @@ export const authentication: Stage = {
     if (readBearer(context.request).hasExtraSpace) context.warnings.add("the provided Authorization header contains extra space before the bearer token, and is ignored");
     const result = await context.server.authenticator.authenticate(context.request);
     if (result === undefined) {
-      if (!allowsAnonymous(context.server.anonymous, context.info.path)) throw unauthorizedError();
+      if (!allowsAnonymous(context.server.anonymous, context.info.path)) throw await refusal(context);
       context.user = anonymousUser;
     } else if ("rejected" in result) {
-      throw unauthorizedError();
+      throw await refusal(context);
     } else {
       context.user = result.user;
     }
     return next();
   },
 };
+
+/** Told to the audit here: nobody is known whom later stages could tell of. */
+async function refusal(context: RequestContext): Promise<StatusError> {
+  const error = unauthorizedError();
+  const { audit } = context.server;
+  const record = audit?.begin(context, undefined);
+  if (record !== undefined) {
+    record.noteStatus(401, error.status);
+    await audit!.tell(record, "ResponseStarted");
+  }
+  return error;
+}

@@ -1,4 +1,5 @@
 /** May the user do it. */
+import { annotate } from "../admission/audit-annotations.ts";
 import type { RequestContext, Stage } from "../request-context.ts";
 import { parseFieldSelector } from "../../apimachinery/selectors/field-selector.ts";
 import { SelectorError, parseLabelSelector } from "../../apimachinery/selectors/label-selector.ts";
@@ -12,6 +13,10 @@ export const authorization: Stage = {
     const attributes = attributesOf(context);
     const decision = await context.server.authorizer.authorize(attributes);
     context.server.metrics.counter("authorization_attempts_total", "Requests whose sender's rights were looked at.", ["result"]).add(1, decision.verdict === "allow" ? "allowed" : decision.verdict === "deny" ? "denied" : "no-opinion");
+    if (context.audit !== undefined) {
+      annotate(context, "authorization.k8s.io/decision", decision.verdict === "allow" ? "allow" : "forbid");
+      annotate(context, "authorization.k8s.io/reason", decision.reason);
+    }
     if (decision.verdict !== "allow" && decision.evaluationError !== undefined) {
       // Whoever could not tell might have allowed it: that is our failure, not the caller's lack of rights.
       return plainText(500, `Internal Server Error: ${JSON.stringify(`${context.request.path}${context.request.query === "" ? "" : `?${context.request.query}`}`)}: ${decision.evaluationError}\n`);

@@ -1,4 +1,5 @@
 /** Acting as somebody else: each way of allowing it is tried, the one that last worked for this caller first. */
+import type { UserInfo } from "../../apimachinery/request.ts";
 import type { StatusError } from "../../apimachinery/status.ts";
 import { impersonatedUser, wantedUser } from "../authn/impersonation.ts";
 import type { WantedUser } from "../authn/impersonation.ts";
@@ -14,11 +15,22 @@ export const impersonation: Stage = {
     const wanted = wantedUser(context.request.headers);
     if (wanted !== undefined) {
       const mode = await allowingMode(context, wanted);
+      const constraint = constraintOf(mode, context.user, wanted);
       context.user = impersonatedUser(wanted, mode.groups);
+      context.audit?.impersonates(context.user, constraint);
     }
     return next();
   },
 };
+
+/** The narrow right that allowed it, as the audit tells it. Administrators have all of them: the narrowest that is for plain users counts. */
+function constraintOf(mode: ImpersonationMode, user: UserInfo, wanted: WantedUser): string | undefined {
+  if (mode.name !== "legacy") return `impersonate:${mode.name}`;
+  if (!user.groups.includes("system:masters") || wanted.uid !== "" || wanted.extra.size > 0) return undefined;
+  const path = { kind: "path", user, verb: "", path: "" } as const;
+  const narrow = impersonationModes.find((candidate) => candidate.name !== "legacy" && candidate.checks(user, wanted, path) !== undefined);
+  return narrow && `impersonate:${narrow.name}`;
+}
 
 /** Callers whose last way is remembered. */
 const rememberedLimit = 1024;

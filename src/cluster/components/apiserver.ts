@@ -7,6 +7,8 @@ import type { RequestHandler, TlsListener } from "../../apimachinery/listener/tl
 import { gatewayAddress } from "../../network/index.ts";
 import { openStore } from "../../storage/index.ts";
 import type { Store } from "../../storage/index.ts";
+import { readAuditFlags } from "../audit/audit-options.ts";
+import { auditOptions } from "../audit/audit-sinks.ts";
 import type { Certificates, KeyAndCertificate } from "../certificates.ts";
 import type { Environment } from "../environment.ts";
 import { firstHostAddress } from "../host-address.ts";
@@ -34,6 +36,7 @@ export async function startApiServer(environment: Environment, options: UpOption
   const given = options.flags.get("apiserver") ?? new Map<string, readonly string[]>();
   const flags = apiServerFlags(given, options);
   const { admissionConfigurations, ...files } = await readApiServerFiles(given);
+  const audit = await auditOptions(readAuditFlags(given), environment);
   const running = new AsyncDisposableStack();
   try {
     const store = running.adopt(await openConfiguredStore(environment, options), (opened) => opened.close());
@@ -61,6 +64,7 @@ export async function startApiServer(environment: Environment, options: UpOption
         admission: { ...flags.admission, configurations: admissionConfigurations },
         allowsBootstrapTokens: flags.allowsBootstrapTokens,
         ...files,
+        ...(audit !== undefined && { audit }),
         readDocument,
       }),
       (opened) => opened.close(),

@@ -5,6 +5,7 @@ import { invalidError } from "../../../apimachinery/status.ts";
 import { findObject, findObjects } from "../../registry/rule-context.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../chain.ts";
 import { templateOf, templateResources } from "../pods/templates.ts";
+import { annotate } from "../audit-annotations.ts";
 import { refuse } from "../refuse.ts";
 import { violationText, violationsOf } from "./checks.ts";
 import type { PodLike } from "./checks.ts";
@@ -34,9 +35,14 @@ export function podSecurity(configuration: PodSecurityConfiguration): AdmissionP
 
 /** The policy of the request's namespace; undefined when nothing is to be checked. */
 function policyFor({ context, namespace }: AdmissionRequest, { defaults, exemptions }: PodSecurityConfiguration): NamespacePolicy | undefined {
-  if (exemptions.namespaces.has(namespace) || exemptions.usernames.has(context.user.username)) return undefined;
+  const exemption = exemptions.namespaces.has(namespace) ? "namespace" : exemptions.usernames.has(context.user.username) ? "user" : undefined;
+  if (exemption !== undefined) {
+    annotate(context, `${annotationPrefix}exempt`, exemption);
+    return undefined;
+  }
   const { policy } = policyOf(findObject(context.server, "/namespaces", "", namespace)?.metadata.labels, defaults);
   const isOpen = policy.enforce.level === "privileged" && policy.warn.level === "privileged" && policy.audit.level === "privileged";
+  if (isOpen) annotate(context, `${annotationPrefix}enforce-policy`, "privileged:latest");
   return isOpen ? undefined : policy;
 }
 
@@ -45,7 +51,9 @@ function validatePod(request: AdmissionRequest, { exemptions }: PodSecurityConfi
   const pod = request.object as unknown as Pod;
   if (request.operation === "UPDATE" && !isSignificantUpdate(pod, request.oldObject as unknown as Pod)) return;
   const spec = pod.spec ?? {};
-  if (isExemptClass(spec, exemptions.runtimeClasses)) return;
+  if (isExemptClass(spec, exemptions.runtimeClasses)) return annotate(request.context, `${annotationPrefix}exempt`, "runtimeClass");
+  annotate(request.context, `${annotationPrefix}enforce-policy`, levelText(policy.enforce));
+  noteForAudit(request, { metadata: pod.metadata, spec }, policy.audit);
   const violations = violationsOf({ metadata: pod.metadata, spec }, policy.enforce);
   if (violations.length > 0) throw refuse(request, `violates PodSecurity "${levelText(policy.enforce)}": ${violationText(violations)}`);
   warn(request, { metadata: pod.metadata, spec }, policy.warn);
@@ -54,7 +62,16 @@ function validatePod(request: AdmissionRequest, { exemptions }: PodSecurityConfi
 function warnAboutTemplate(request: AdmissionRequest, { exemptions }: PodSecurityConfiguration, policy: NamespacePolicy): void {
   const template = templateOf(request.definition, request.object!);
   if (template === undefined || isExemptClass(template.spec, exemptions.runtimeClasses)) return;
+  noteForAudit(request, template, policy.audit);
   warn(request, template, policy.warn);
+}
+
+const annotationPrefix = "pod-security.kubernetes.io/";
+
+function noteForAudit({ context }: AdmissionRequest, pod: PodLike, wanted: LevelVersion): void {
+  if (context.audit === undefined) return;
+  const violations = violationsOf(pod, wanted);
+  if (violations.length > 0) annotate(context, `${annotationPrefix}audit-violations`, `would violate PodSecurity "${levelText(wanted)}": ${violationText(violations)}`);
 }
 
 function warn({ context }: AdmissionRequest, pod: PodLike, wanted: LevelVersion): void {
