@@ -3,15 +3,15 @@
 // Programs of ours that run in a thread or process of their own become bundles beside it: every `NAME-main.ts` is `dist/NAME-main.js`. What the
 // sources name as `new URL("./file", import.meta.url)` is bundled (TypeScript) or copied there too, and the URL in the bundle leads to it.
 // Only lmdb, which is native, stays outside.
-import { build, type Plugin } from "esbuild";
+import { build } from "esbuild";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { writeDescriptions } from "./descriptions.ts";
+import { filesByUrl, requireBanner } from "./files-by-url.ts";
 
 const root = path.dirname(import.meta.dirname);
 const entry = path.join(root, "src", "cluster", "main.ts");
 const target = path.join(root, "dist");
-const urlOfFile = /new URL\(\s*"(\.{1,2}\/[^"]+)"\s*,\s*import\.meta\.url\s*\)/g;
 
 /** What has to be in dist/, by the path of its source. */
 const outputs = new Map<string, string>([[entry, "coracle.mjs"]]);
@@ -60,27 +60,10 @@ async function bundle(source: string): Promise<string> {
     external: ["lmdb"],
     legalComments: "none",
     logLevel: "warning",
-    // CommonJS packages inside the bundle ask for Node's modules by `require`.
-    banner: { js: 'import { createRequire as createRequireForBundle } from "node:module";\nconst require = createRequireForBundle(import.meta.url);' },
-    plugins: [filesByUrl()],
+    banner: { js: requireBanner },
+    plugins: [filesByUrl((file) => `./${outputOf(file)}`)],
   }).catch(() => process.exit(1)); // (esbuild has printed what is wrong)
   return result.outputFiles[0]!.text;
-}
-
-function filesByUrl(): Plugin {
-  return {
-    name: "files-by-url",
-    setup({ onLoad }) {
-      onLoad({ filter: /[/\\]src[/\\].*\.ts$/ }, ({ path: file }) => {
-        const text = readFileSync(file, "utf8");
-        const contents = text.replace(
-          urlOfFile,
-          (_, relative: string) => `new URL("./${outputOf(path.resolve(path.dirname(file), relative))}", import.meta.url)`,
-        );
-        return { contents, loader: "ts" };
-      });
-    },
-  };
 }
 
 /** The name in dist/ of what is made from `source`. */

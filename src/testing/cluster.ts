@@ -19,6 +19,7 @@ import type { Transport, UserInfo } from "../apimachinery/request.ts";
 import type { WebhookConnector } from "../apiserver/webhooks/webhook-connector.ts";
 import type { RequestHandler } from "../client/index.ts";
 import type { Store, StoreImage } from "../storage/index.ts";
+import type { ClusterComponent, ComponentContext } from "./component.ts";
 import type { RequestObserver } from "./counted-handler.ts";
 
 /**
@@ -176,17 +177,6 @@ export interface TestClusterOptions {
   readonly wrapTransport?: (transport: Transport, user: UserInfo, clock: Clock) => Transport;
   /** Hears of every request when it was answered. */
   readonly onRequest?: RequestObserver;
-}
-
-/** Runs until the signal aborts and all its work has ended. */
-export type ClusterComponent = (context: ComponentContext & { readonly signal: AbortSignal }) => Promise<void>;
-
-export interface ComponentContext {
-  /** A transport into the API server under this identity. */
-  readonly transportFor: (user: UserInfo) => Transport;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
 }
 
 const admin: UserInfo = { username: "admin", groups: ["system:masters", "system:authenticated"] };

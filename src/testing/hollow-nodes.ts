@@ -5,7 +5,7 @@ import { isConflict, isNotFound } from "../apimachinery/status.ts";
 import { Client, InformerSet, keyOf, resources } from "../client/index.ts";
 import type { DeepReadonly } from "../apimachinery/json.ts";
 import type { Pod } from "../api/core-v1/types.ts";
-import type { ClusterComponent, ComponentContext } from "./cluster.ts";
+import type { ClusterComponent, ComponentContext } from "./component.ts";
 
 /**
  * Nodes without a runtime, for tests of everything above them: each beats, takes the pods that are bound to it, says that they run and are

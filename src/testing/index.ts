@@ -1,6 +1,7 @@
 /** For tests: a whole cluster on a virtual clock, scenarios, faults. */
 export { TestCluster } from "./cluster.ts";
-export type { ClusterComponent, ComponentContext, TestClusterOptions } from "./cluster.ts";
+export type { TestClusterOptions } from "./cluster.ts";
+export type { ClusterComponent, ComponentContext } from "./component.ts";
 export { isHeartbeat, isWrite } from "./counted-handler.ts";
 export type { RequestObserver } from "./counted-handler.ts";
 export { faultRuntime } from "./fault-runtime.ts";

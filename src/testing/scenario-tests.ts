@@ -9,7 +9,7 @@ import { TestCluster } from "./cluster.ts";
 import { HollowNodes } from "./hollow-nodes.ts";
 import { runScenario } from "./scenario.ts";
 import { ScenarioTrace } from "./scenario-trace.ts";
-import type { ClusterComponent } from "./cluster.ts";
+import type { ClusterComponent } from "./component.ts";
 import type { HollowNodeOptions } from "./hollow-nodes.ts";
 
 /**

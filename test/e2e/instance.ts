@@ -133,6 +133,11 @@ export class Session implements AsyncDisposable {
     this.#child.stdin.write(text);
   }
 
+  /** Tells it that nothing more comes. */
+  end(): void {
+    this.#child.stdin.end();
+  }
+
   /** Resolves with the exit code. */
   ended(): Promise<number | null> {
     return this.#ended;

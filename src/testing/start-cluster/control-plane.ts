@@ -7,7 +7,7 @@ import type { ReconcileRecord } from "../../operator/index.ts";
 import { createScheduler } from "../../scheduler/index.ts";
 import type { Scheduler } from "../../scheduler/index.ts";
 import { testAuthority } from "../authority.ts";
-import type { ClusterComponent } from "../cluster.ts";
+import type { ClusterComponent } from "../component.ts";
 
 /** `selection` is as `--controllers` of kube-controller-manager: `["*"]`, `["deployment-controller", …]`, `["*", "-job-controller"]`. */
 export function controllers(selection: readonly string[], onReconciled: (record: ReconcileRecord) => void): ClusterComponent {

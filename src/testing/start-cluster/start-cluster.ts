@@ -15,7 +15,7 @@ import type { Client } from "../../client/index.ts";
 import type { Operator } from "../../operator/index.ts";
 import type { Decision, Scheduler } from "../../scheduler/index.ts";
 import { TestCluster } from "../cluster.ts";
-import type { ClusterComponent } from "../cluster.ts";
+import type { ClusterComponent } from "../component.ts";
 import { applyObjects } from "./apply-objects.ts";
 import { clusterImage } from "./cluster-image.ts";
 import { controllers, scheduler, SimulatedNode } from "./control-plane.ts";
@@ -91,7 +91,7 @@ export class Cluster implements AsyncDisposable {
   readonly #inner: TestCluster;
   readonly #parts: ClusterParts;
 
-  /** Made by `startCluster`. */
+  /** @internal Made by `startCluster`. */
   constructor(inner: TestCluster, parts: ClusterParts) {
     this.#inner = inner;
     this.#parts = parts;
