@@ -10,6 +10,7 @@ import { healthEndpoints } from "./handlers/health-checks.ts";
 import { handleIssuer } from "./handlers/issuer-discovery.ts";
 import { OpenApiDocuments } from "./openapi/documents.ts";
 import { handleMetrics } from "./metrics/handle-metrics.ts";
+import { handleProfiling } from "./handlers/profiling.ts";
 import { handleOpenApi } from "./openapi/handle-openapi.ts";
 import { versionDocument } from "./handlers/version.ts";
 import { jsonText, plainText } from "./http/write-response.ts";
@@ -20,8 +21,8 @@ import type { ServerState } from "./server-state.ts";
 
 export function createEndpoint(server: ServerState): Endpoint {
   const documents = new DiscoveryDocuments(server.resources, {
-    groups: groupOrder.groups,
-    versions: new Map(Object.entries(groupOrder.versions)),
+    order: { groups: groupOrder.groups, versions: new Map(Object.entries(groupOrder.versions)) },
+    hasStorageHash: server.isEnabled("StorageVersionHash"),
   });
   const openApi = new OpenApiDocuments(server.resources, server.descriptions, { hasEnums: server.isEnabled("OpenAPIEnums") });
   return async (context) => {
@@ -34,6 +35,7 @@ export function createEndpoint(server: ServerState): Endpoint {
       (await handleMetrics(context, healthEndpoints)) ??
       handleIssuer(context) ??
       handleFairnessDumps(context) ??
+      (await handleProfiling(context)) ??
       handleIndex(context, documents) ??
       plainText(404, "404 page not found\n")
     );

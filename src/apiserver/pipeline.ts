@@ -15,11 +15,12 @@ import { audit } from "./stages/audit.ts";
 import { authentication } from "./stages/authentication.ts";
 import { authorization } from "./stages/authorization.ts";
 import { compression } from "./stages/compression.ts";
+import { crossOrigin } from "./stages/cross-origin.ts";
 import { deadline } from "./stages/deadline.ts";
 import { flowControl } from "./stages/flow-control.ts";
 import { impersonation } from "./stages/impersonation.ts";
 
-const stages: readonly Stage[] = [compression, answerHead, deadline, authentication, audit, impersonation, flowControl, authorization];
+const stages: readonly Stage[] = [compression, answerHead, deadline, crossOrigin, authentication, audit, impersonation, flowControl, authorization];
 
 export type Endpoint = (context: RequestContext) => Promise<ApiResponse>;
 

@@ -58,6 +58,8 @@ export interface ServerState {
   /** Background work of the server. */
   readonly tasks: TaskGroup;
   isEnabled(gate: string): boolean;
+  /** How much the process logs from now on: 0 what one wants to know, more for debugging. */
+  setVerbosity(level: number): void;
   /** Names of start-up steps that have finished: what /readyz lists as post-start hooks. */
   readonly finishedHooks: ReadonlySet<string>;
   /** Aborts when `close` is called: long-running answers end. */

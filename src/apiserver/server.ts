@@ -61,6 +61,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   /** PEM of further keys or certificates that these tokens are checked with. */
   readonly serviceAccountVerificationKeys?: readonly string[];
   readonly nodes: NodeConnector;
+  /** Of the process's log. Default: it stays as it is. */
+  readonly setVerbosity?: (level: number) => void;
   /** Default: no webhook can be reached. */
   readonly webhooks?: WebhookConnector;
   /** The state of every feature gate; default: as the current release has them. */
@@ -115,6 +117,11 @@ export class ApiServer {
   }
 }
 
+/** Where everybody may do everything, strangers may do nothing: upstream resets `--anonymous-auth` so. */
+function allowsEverything(authorization: AuthorizationChoice | undefined): boolean {
+  return authorization?.authorizers.some(({ type }) => type === "AlwaysAllow") === true;
+}
+
 function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | "finishedHooks" | "shutdown">): ServerState & { isShuttingDown: boolean } {
   const { clock, random, log, store, settings } = options;
   const cacher = new Cacher({ store, clock, log, root: settings.storageRoot, parsedLimit: 20_000, windowLimit: 10_000, normalize: normalizeStored });
@@ -152,7 +159,7 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
     tokens,
     ...own,
     isShuttingDown: false,
-    anonymous: anonymousChoice(options, settings.anonymousAuth),
+    anonymous: anonymousChoice(options, settings.anonymousAuth && !allowsEverything(options.authorization)),
     bearerTokens,
     authenticator: firstOf([
       loopbackAuthenticator,
@@ -179,6 +186,7 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
     nodes: options.nodes,
     webhooks: options.webhooks ?? noWebhooks,
     isEnabled: versionChoice.isEnabled,
+    setVerbosity: options.setVerbosity ?? (() => {}),
   };
   return state;
 }

@@ -13,11 +13,11 @@ export interface Log {
 
 const order: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
-/** A log that hands one finished line per entry to `write`. `now` gives the time shown (RFC 3339). */
-export function createLog(options: { level: LogLevel; write: (line: string) => void; nowMs: () => number; fields?: LogFields }): Log {
-  const threshold = order.indexOf(options.level);
+/** A log that hands one finished line per entry to `write`. `nowMs` gives the time shown (RFC 3339); a `level` that may change is asked for at each line. */
+export function createLog(options: { level: LogLevel | (() => LogLevel); write: (line: string) => void; nowMs: () => number; fields?: LogFields }): Log {
+  const { level: asked } = options;
   const entry = (level: LogLevel) => (message: string, fields?: LogFields) => {
-    if (order.indexOf(level) < threshold) return;
+    if (order.indexOf(level) < order.indexOf(typeof asked === "string" ? asked : asked())) return;
     const time = new Date(options.nowMs()).toISOString();
     options.write(`${time} ${level.toUpperCase().padEnd(5)} ${message}${formatFields({ ...options.fields, ...fields })}`);
   };

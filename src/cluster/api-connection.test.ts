@@ -47,7 +47,7 @@ test("api connection: over TLS users have certificates, service accounts tokens 
   const certificates = new Certificates(keyDirectory(folder), clock);
   const seen: string[] = [];
   const listener = await listenTls({ address: "127.0.0.1", port: 0, ...(await certificates.serving("server", ["127.0.0.1"])), handler: answerTo(clock, seen), log: silentLog, maxBodyBytes: 1000 });
-  const connection = tlsConnection(`https://127.0.0.1:${listener.port}`, certificates, { clock, random: seededRandom(1), log: silentLog });
+  const connection = tlsConnection(`https://127.0.0.1:${listener.port}`, certificates, { clock, random: seededRandom(1), log: silentLog, setVerbosity() {} });
   const clientOf = (username: string, groups: string[] = []) => new Client({ transport: connection.transportFor({ username, groups }), clock, userAgent: "x" });
 
   await clientOf("system:node:n", ["system:nodes", "system:authenticated"]).get(resources.pods, "a", "a");

@@ -10,7 +10,12 @@ export interface Environment {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** From this number on debug lines are logged, below it what was asked for at the start. */
+  setVerbosity(level: number): void;
 }
+
+/** As in Kubernetes' components: what is worth knowing while looking for a fault. */
+const debugVerbosity = 4;
 
 /** For commands that do their work and end: their timers keep the process alive, their log shows only what went wrong. */
 export function commandEnvironment(): Environment {
@@ -28,5 +33,11 @@ export function quietEnvironment(isVerbose: boolean): Environment {
 }
 
 function environment(level: LogLevel, clock: Clock): Environment {
-  return { clock, random: systemRandom(), log: createLog({ level, write: (line) => process.stderr.write(`${line}\n`), nowMs: () => clock.nowMs() }) };
+  let current = level;
+  return {
+    clock,
+    random: systemRandom(),
+    log: createLog({ level: () => current, write: (line) => process.stderr.write(`${line}\n`), nowMs: () => clock.nowMs() }),
+    setVerbosity: (verbosity) => (current = verbosity >= debugVerbosity ? "debug" : level),
+  };
 }

@@ -104,7 +104,7 @@ function validateSpec(spec: StatefulSetSpec, context: RuleContext): FieldError[]
   const policy = spec.podManagementPolicy ?? "";
   return [
     ...(policy === "" ? [required(policyPath)] : policies.includes(policy) ? [] : [invalid(policyPath, policy, "must be 'OrderedReady' or 'Parallel'")]),
-    ...validateUpdateStrategy(spec.updateStrategy ?? {}, specPath.child("updateStrategy")),
+    ...validateUpdateStrategy(spec.updateStrategy ?? {}, context.isEnabled("StatefulSetRecreateStrategy"), specPath.child("updateStrategy")),
     ...validateRetention(spec.persistentVolumeClaimRetentionPolicy ?? {}, specPath.child("persistentVolumeClaimRetentionPolicy")),
     ...validateCounts(spec, ["replicas", "minReadySeconds"], specPath),
     ...validateCount(spec.ordinals?.start, specPath.child("ordinals", "start")),
@@ -116,9 +116,9 @@ function validateSpec(spec: StatefulSetSpec, context: RuleContext): FieldError[]
   ];
 }
 
-function validateUpdateStrategy(strategy: StatefulSetUpdateStrategy, path: FieldPath): FieldError[] {
+function validateUpdateStrategy(strategy: StatefulSetUpdateStrategy, mayRecreate: boolean, path: FieldPath): FieldError[] {
   const { rollingUpdate } = strategy;
-  switch (strategy.type ?? "") {
+  switch (strategy.type === "Recreate" && mayRecreate ? "OnDelete" : (strategy.type ?? "")) {
     case "":
       return [required(path)];
     case "OnDelete":

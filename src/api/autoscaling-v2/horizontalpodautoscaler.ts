@@ -5,6 +5,7 @@ import { subdomainName } from "../../apimachinery/names.ts";
 import { validateCounts } from "../meta/counts.ts";
 import { isSemanticallyEqual } from "../meta/internal-form.ts";
 import { defineKind } from "../strategy.ts";
+import type { RuleContext } from "../strategy.ts";
 import { restoreMembers } from "../update-rules.ts";
 import { defaultBehavior, validateBehavior } from "./behavior.ts";
 import { validateMetrics } from "./metrics.ts";
@@ -28,11 +29,11 @@ export const horizontalPodAutoscalers = defineKind<HorizontalPodAutoscaler>({
     prepare(autoscaler) {
       delete autoscaler.status;
     },
-    validate: (autoscaler) => validateSpec(specOf(autoscaler), undefined),
+    validate: (autoscaler, context) => validateSpec(specOf(autoscaler), undefined, context),
   },
   update: {
     prepare: (autoscaler, old) => restoreMembers(autoscaler, old, "status"),
-    validate: (autoscaler, old) => validateSpec(specOf(autoscaler), specOf(old)),
+    validate: (autoscaler, old, context) => validateSpec(specOf(autoscaler), specOf(old), context),
     resetFields: ["status"],
   },
   status: {
@@ -42,11 +43,14 @@ export const horizontalPodAutoscalers = defineKind<HorizontalPodAutoscaler>({
   },
 });
 
-function validateSpec(spec: HorizontalPodAutoscalerSpec, old: HorizontalPodAutoscalerSpec | undefined): FieldError[] {
+function validateSpec(spec: HorizontalPodAutoscalerSpec, old: HorizontalPodAutoscalerSpec | undefined, context: RuleContext): FieldError[] {
   const { minReplicas = 1, maxReplicas = 0 } = spec;
   const path = specPath.child("maxReplicas");
   const wasLegalTarget = old === undefined || isLegalApiVersion(old.scaleTargetRef ?? {});
+  // (What scales to zero already may go on when the gate is turned off.)
+  const mayBeZero = context.isEnabled("HPAScaleToZero") || old?.minReplicas === 0;
   return [
+    ...(minReplicas === 0 && !mayBeZero ? [invalid(specPath.child("minReplicas"), minReplicas, "must be greater than or equal to 1")] : []),
     ...(maxReplicas < minReplicas ? [invalid(path, maxReplicas, "must be greater than or equal to `minReplicas`")] : []),
     ...validateScaleTarget(spec.scaleTargetRef ?? {}, !wasLegalTarget, specPath.child("scaleTargetRef")),
     ...validateMetrics(spec.metrics ?? [], minReplicas, specPath.child("metrics")),

@@ -73,3 +73,12 @@ test("statuses that do not fit", () => {
     "status.startTime: Required value: startTime is required for finished job",
   ]);
 });
+
+test("a name that cannot be a label is told once", () => {
+  const name = "j".repeat(64);
+  const job: Job = { metadata: { name, uid: "u" }, spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } } } };
+  jobs.defaults!(job, 0);
+  jobs.create.prepare!(job, context);
+  const faults = jobs.create.validate!(job, context).map(fieldErrorText);
+  assert.deepEqual(faults.filter((text) => text.startsWith("spec.template.labels")), [`spec.template.labels: Invalid value: "${name}": must be no more than 63 bytes`]);
+});

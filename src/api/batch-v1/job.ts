@@ -1,5 +1,5 @@
 import type { FieldError } from "../../apimachinery/field-error.ts";
-import { invalid } from "../../apimachinery/field-error.ts";
+import { fieldErrorText, invalid } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { isDns1123Label, subdomainName } from "../../apimachinery/names.ts";
 import { defaultTemplate, prepareTemplate } from "../apps-v1/pod-controller-rules.ts";
@@ -28,7 +28,7 @@ export const jobs = defineKind<Job>({
       prepareJobSpec(specOf(job), undefined, context);
       generateSelector(job);
     },
-    validate: (job, context) => [...validateGeneratedSelector(job), ...validateSpec(specOf(job), context), ...validateIndexedName(job)],
+    validate: (job, context) => onlyOnce([...validateGeneratedSelector(job), ...validateSpec(specOf(job), context), ...validateIndexedName(job)]),
     warnings: (job) => [...hostnameWarnings(job.metadata.name ?? "", "Pod names and hostnames"), ...jobSpecWarnings(specOf(job), specPath)],
   },
   update: {
@@ -46,7 +46,6 @@ export const jobs = defineKind<Job>({
     resetFields: ["spec"],
   },
   delete: {
-    answer: "object",
     defaultPropagation: "orphan",
     propagationWarning:
       "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
@@ -87,6 +86,15 @@ export function jobSpecWarnings(spec: JobSpec, path: FieldPath): string[] {
   const vast =
     "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail";
   return [...(isVast ? [vast] : []), ...podTemplateWarnings(spec.template, path.child("template"))];
+}
+
+/** The Job's name is in two labels of its pods: that it is none is told once. */
+function onlyOnce(errors: readonly FieldError[]): FieldError[] {
+  const told = new Set<string>();
+  return errors.filter((error) => {
+    const text = fieldErrorText(error);
+    return !told.has(text) && told.add(text);
+  });
 }
 
 function validateSpec(spec: JobSpec, context: RuleContext): FieldError[] {

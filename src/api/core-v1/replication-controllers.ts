@@ -42,7 +42,7 @@ export const replicationControllers = defineKind<ReplicationController>({
     validate: ({ status }) => validateStatus(status ?? { replicas: 0 }),
     resetFields: ["spec"],
   },
-  delete: { answer: "object", defaultPropagation: "orphan" },
+  delete: { defaultPropagation: "orphan" },
   selectableFields: ({ status }) => ({ "status.replicas": String(status?.replicas ?? 0) }),
 });
 

@@ -4,7 +4,9 @@ import { FieldPath } from "../../apimachinery/field-path.ts";
 import { isPort, isPortNumber } from "../../apimachinery/formats.ts";
 import { subdomainName } from "../../apimachinery/names.ts";
 import { cidrContainsCidr, cidrWarnings, parseCidr, validateCidr } from "../../apimachinery/net.ts";
+import type { Strictness } from "../../apimachinery/net.ts";
 import { hasInvalidLabelValue, validateLabelSelector } from "../meta/labels.ts";
+import { strictnessOf } from "../meta/strictness.ts";
 import { defineKind } from "../strategy.ts";
 import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from "./types.ts";
 
@@ -13,8 +15,8 @@ export const networkPolicies = defineKind<NetworkPolicy>({
   nameRule: subdomainName,
   generation: "spec",
   defaults: defaultPolicy,
-  create: { validate: (policy) => validatePolicy(policy, false), warnings: policyWarnings },
-  update: { validate: (policy, old) => validatePolicy(policy, hasInvalidSelector(old)), warnings: policyWarnings },
+  create: { validate: (policy, context) => validatePolicy(policy, { allowsInvalidValues: false, strictness: strictnessOf(context) }), warnings: policyWarnings },
+  update: { validate: (policy, old, context) => validatePolicy(policy, { allowsInvalidValues: hasInvalidSelector(old), strictness: strictnessOf(context) }), warnings: policyWarnings },
 });
 
 function defaultPolicy(policy: NetworkPolicy): void {
@@ -45,12 +47,19 @@ function directions({ ingress = [], egress = [] }: NetworkPolicySpec): Direction
 const protocols = ["TCP", "UDP", "SCTP"];
 const policyTypes = ["Ingress", "Egress"];
 
-function validatePolicy({ spec = {} }: NetworkPolicy, allowsInvalidValues: boolean): FieldError[] {
+interface Leniency {
+  /** Of label values in selectors. */
+  readonly allowsInvalidValues: boolean;
+  /** Of address ranges. */
+  readonly strictness: Strictness;
+}
+
+function validatePolicy({ spec = {} }: NetworkPolicy, leniency: Leniency): FieldError[] {
   const path = FieldPath.root("spec");
-  const errors = validateLabelSelector(spec.podSelector, path.child("podSelector"), allowsInvalidValues);
+  const errors = validateLabelSelector(spec.podSelector, path.child("podSelector"), leniency.allowsInvalidValues);
   for (const { path: at, peersPath, ports, peers } of directions(spec)) {
     errors.push(...ports.flatMap((port, index) => validatePort(port, at.child("ports").index(index))));
-    errors.push(...peers.flatMap((peer, index) => validatePeer(peer, peersPath.index(index), allowsInvalidValues)));
+    errors.push(...peers.flatMap((peer, index) => validatePeer(peer, peersPath.index(index), leniency)));
   }
   const types = spec.policyTypes ?? [];
   if (types.length > policyTypes.length) errors.push(invalid(path.child("policyTypes"), types, "may not specify more than two policyTypes"));
@@ -73,27 +82,27 @@ function validatePort({ protocol = "", port, endPort }: NetworkPolicyPort, path:
   return [...errors, ...invalidEach(end, endPort, isPortNumber(endPort))];
 }
 
-function validatePeer({ podSelector, namespaceSelector, ipBlock }: NetworkPolicyPeer, path: FieldPath, allowsInvalidValues: boolean): FieldError[] {
+function validatePeer({ podSelector, namespaceSelector, ipBlock }: NetworkPolicyPeer, path: FieldPath, { allowsInvalidValues, strictness }: Leniency): FieldError[] {
   const errors = [
     ...validateLabelSelector(podSelector, path.child("podSelector"), allowsInvalidValues),
     ...validateLabelSelector(namespaceSelector, path.child("namespaceSelector"), allowsInvalidValues),
   ];
   const isSelecting = podSelector !== undefined || namespaceSelector !== undefined;
-  if (ipBlock !== undefined) errors.push(...validateBlock(ipBlock, path.child("ipBlock")));
+  if (ipBlock !== undefined) errors.push(...validateBlock(ipBlock, path.child("ipBlock"), strictness));
   if (ipBlock === undefined && !isSelecting) errors.push(required(path, "must specify a peer"));
   if (ipBlock !== undefined && isSelecting) errors.push(forbidden(path, "may not specify both ipBlock and another peer"));
   return errors;
 }
 
 /** An absent CIDR is told at the end of all faults. */
-function validateBlock({ cidr = "", except = [] }: IPBlock, path: FieldPath): FieldError[] {
+function validateBlock({ cidr = "", except = [] }: IPBlock, path: FieldPath, strictness: Strictness): FieldError[] {
   if (cidr === "") return [];
-  const errors = validateCidr(cidr, path.child("cidr"));
+  const errors = validateCidr(cidr, path.child("cidr"), strictness);
   const outer = parseCidr(cidr, true);
   if (outer === undefined) return errors;
   except.forEach((text, index) => {
     const at = path.child("except").index(index);
-    errors.push(...validateCidr(text, at));
+    errors.push(...validateCidr(text, at, strictness));
     const inner = parseCidr(text, true);
     if (inner === undefined) return;
     const isStrictSubset = cidrContainsCidr(outer, inner) && !cidrContainsCidr(inner, outer);

@@ -9,7 +9,7 @@ import { networkPolicies } from "./networkpolicy.ts";
 import { serviceCidrs } from "./servicecidr.ts";
 import type { HTTPIngressPath, NetworkPolicy } from "./types.ts";
 
-const context = {} as RuleContext;
+const context = { isEnabled: () => true } as unknown as RuleContext;
 const metadata = { name: "x" };
 
 test("paths of ingresses", () => {

@@ -19,14 +19,15 @@ export async function createServiceCidr(server: ServerState): Promise<void> {
 export async function createKubernetesService(server: ServerState): Promise<void> {
   const definition = server.resources.find("", "v1", "services")!;
   if (definition.storage!.cache.get("default/kubernetes") !== undefined) return;
+  const nodePort = server.settings.kubernetesServiceNodePort;
   await createInternally(server, definition, {
     kind: "Service",
     apiVersion: "v1",
     metadata: { name: "kubernetes", namespace: "default", labels },
     spec: {
-      type: "ClusterIP",
+      type: nodePort === 0 ? "ClusterIP" : "NodePort",
       clusterIP: new AddressRange(server.settings.serviceCidrs[0]!).first,
-      ports: [{ name: "https", protocol: "TCP", port: 443, targetPort: server.settings.securePort }],
+      ports: [{ name: "https", protocol: "TCP", port: 443, targetPort: server.settings.securePort, ...(nodePort !== 0 && { nodePort }) }],
       sessionAffinity: "None",
       ipFamilyPolicy: "SingleStack",
     },

@@ -6,6 +6,7 @@ import type { ServerState } from "../server-state.ts";
 import { createApiServices } from "./api-services.ts";
 import { publishAuthenticationConfig } from "./authentication-config.ts";
 import { keepFlowControl } from "./flow-control.ts";
+import { keepEndpoints } from "./kubernetes-endpoints.ts";
 import { createKubernetesService, createServiceCidr } from "./kubernetes-service.ts";
 import { createNamespaces } from "./namespaces.ts";
 import { createPriorityClasses } from "./priority-classes.ts";
@@ -24,6 +25,7 @@ export const bootstrapSteps: readonly BootstrapStep[] = [
   { name: "scheduling/bootstrap-system-priority-classes", run: createPriorityClasses },
   { name: "start-kubernetes-service-cidr-controller", run: createServiceCidr },
   { name: "bootstrap-controller", run: createKubernetesService },
+  { name: "peer-endpoint-reconciler-controller", run: keepEndpoints },
   { name: "start-service-ip-repair-controllers", run: repairAddresses },
   { name: "start-cluster-authentication-info-controller", run: publishAuthenticationConfig },
   { name: "apiservice-registration-controller", run: createApiServices },

@@ -15,14 +15,22 @@ export interface GroupOrder {
   readonly versions: ReadonlyMap<string, readonly string[]>;
 }
 
+export interface DiscoveryOptions {
+  readonly order: GroupOrder;
+  /** Whether legacy lists say which version is stored (feature gate StorageVersionHash). */
+  readonly hasStorageHash: boolean;
+}
+
 export class DiscoveryDocuments {
   readonly #table: ResourceTable;
   readonly #order: GroupOrder;
+  readonly #hasStorageHash: boolean;
   readonly #cache = new Map<string, unknown>();
 
-  constructor(table: ResourceTable, order: GroupOrder) {
+  constructor(table: ResourceTable, { order, hasStorageHash }: DiscoveryOptions) {
     this.#table = table;
     this.#order = order;
+    this.#hasStorageHash = hasStorageHash;
     table.onChange(() => this.#cache.clear());
   }
 
@@ -44,7 +52,7 @@ export class DiscoveryDocuments {
       kind: "APIResourceList",
       ...(group !== "" && { apiVersion: "v1" }),
       groupVersion: apiVersionOf(group, version),
-      resources: this.#definitions(group, version).flatMap(legacyEntries),
+      resources: this.#definitions(group, version).flatMap((definition) => legacyEntries(definition, this.#hasStorageHash)),
     }));
   }
 
@@ -107,7 +115,7 @@ function rank(version: string): [stage: number, major: number, minor: number] | 
   return [stage, Number(match[1]), Number(match[3] ?? 0)];
 }
 
-function legacyEntries(definition: ResourceDefinition): JsonObject[] {
+function legacyEntries(definition: ResourceDefinition, hasStorageHash: boolean): JsonObject[] {
   const main: JsonObject = {
     name: definition.resource,
     singularName: definition.singular,
@@ -116,7 +124,7 @@ function legacyEntries(definition: ResourceDefinition): JsonObject[] {
     verbs: [...definition.verbs],
     ...(definition.shortNames.length > 0 && { shortNames: [...definition.shortNames] }),
     ...(definition.categories.length > 0 && { categories: [...definition.categories] }),
-    ...(definition.storage !== undefined && { storageVersionHash: storageVersionHash(definition) }),
+    ...(hasStorageHash && definition.storage !== undefined && { storageVersionHash: storageVersionHash(definition) }),
   };
   return [main, ...subresourcesOf(definition).map((subresource) => legacySubresource(definition, subresource))];
 }

@@ -50,8 +50,8 @@ function document(context: RequestContext, body: JsonObject): ApiResponse {
 }
 
 function apiVersions(context: RequestContext): JsonObject {
-  const { advertiseAddress, securePort } = context.server.settings;
-  return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress: `${advertiseAddress}:${securePort}` }] };
+  const { advertiseAddress, externalHostname, securePort } = context.server.settings;
+  return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress: `${externalHostname || advertiseAddress}:${securePort}` }] };
 }
 
 /** Whether the first clause of Accept that can be served asks for the aggregated form. */

@@ -57,7 +57,7 @@ export async function readList(context: RequestContext, definition: ResourceDefi
   const cache = definition.storage!.cache;
   const current = Math.max(server.cacher.revision, cache.oldestRevision);
   const { revision, from } = startOf(options, current, selection);
-  if (revision > current) throw futureVersionError(revision, current);
+  if (revision > current) throw futureVersionError(revision, current, context.server.settings.hasWatchCache);
   const state = options.isExact || options.continueToken !== "" ? cache.stateAt(revision) : cache.state;
   if (state === undefined) throw options.continueToken === "" ? expiredContinue(undefined) : expiredContinue(encodeContinue(-1, from.slice(selection.keyPrefix.length)));
   if (!selection.isEverything) await prepareVersions(definition, selection.candidates(state));

@@ -30,11 +30,11 @@ export function checkCreateVersion(object: KubeObject): void {
 }
 
 /** 504: the version lies in the future of this server. */
-export function futureVersionError(asked: number, current: number): StatusError {
+export function futureVersionError(asked: number, current: number, hasWatchCache = true): StatusError {
   return new StatusError({
     message: `Timeout: Too large resource version: ${asked}, current: ${current}`,
     reason: "Timeout",
-    details: { causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }], retryAfterSeconds: 1 },
+    details: { causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }], ...(hasWatchCache && { retryAfterSeconds: 1 }) },
     code: 504,
   });
 }

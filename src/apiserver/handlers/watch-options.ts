@@ -1,4 +1,6 @@
 /** Options of a watch (documentation page "API concepts: Efficient detection of changes"). */
+import { forbidden } from "../../apimachinery/field-error.ts";
+import { FieldPath } from "../../apimachinery/field-path.ts";
 import type { RequestContext } from "../request-context.ts";
 import { isTrue } from "../http/request-info.ts";
 import { invalidListOptions, matchErrors, parseInteger } from "./list-options.ts";
@@ -20,6 +22,7 @@ export function parseWatchOptions(context: RequestContext): WatchOptions {
   const { query, server } = context;
   const version = query.get("resourceVersion") ?? "";
   const errors = matchErrors({ version, match: query.get("resourceVersionMatch") ?? "", continueToken: query.get("continue") ?? "", isWatch: true, sendsInitial: query.get("sendInitialEvents") });
+  if (query.has("sendInitialEvents") && !server.isEnabled("WatchList")) errors.push(forbidden(FieldPath.root("sendInitialEvents"), "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"));
   if (errors.length > 0) throw invalidListOptions(errors);
   const timeoutSeconds = parseInteger(query, "timeoutSeconds");
   const revision = version === "" ? undefined : parseVersion(version);

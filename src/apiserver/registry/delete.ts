@@ -51,7 +51,7 @@ async function deleteStored(request: DeleteRequest, stored: StoredObject): Promi
   await prepareVersions(definition, [stored]);
   const old = readVersion(definition, stored);
   checkPreconditions(request, old);
-  if (options.ignoresReadErrors) throw unsafeDeletionError(request);
+  if (options.ignoresReadErrors && context.server.isEnabled("AllowUnsafeMalformedObjectDeletion")) throw unsafeDeletionError(request);
   await context.server.admission.validate(admissionOf(request, old));
   checkKind(request, old);
   const plan = planDeletion(request, old, context.server.clock.nowMs());
@@ -121,6 +121,7 @@ function shortenGrace(object: KubeObject, grace: number, requested: number | und
 /** The garbage collector's two finalizers follow the propagation policy; all others stay. */
 function finalizersAfter(request: DeleteRequest, finalizers: readonly string[]): string[] {
   const { propagationPolicy, orphanDependents } = request.options;
+  if (!request.context.server.settings.hasGarbageCollector) return [...finalizers];
   const strategy = request.definition.strategy!;
   const others = finalizers.filter((name) => name !== "orphan" && name !== "foregroundDeletion");
   if (orphanDependents === true || propagationPolicy === "Orphan") return [...others, "orphan"];

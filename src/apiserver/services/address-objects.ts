@@ -1,5 +1,6 @@
 /** IPAddress objects: one for each cluster address of a Service (KEP-1880). They follow the Services and are repaired at start. */
 import { isIP } from "node:net";
+import { ipText, parseIp } from "../../apimachinery/net.ts";
 import type { Service } from "../../api/core-v1/types.ts";
 import type { IPAddress } from "../../api/networking-v1/types.ts";
 import { findObjects } from "../registry/rule-context.ts";
@@ -9,9 +10,15 @@ import type { ServerState } from "../server-state.ts";
 const managedBy = "ipaddress.kubernetes.io/managed-by";
 const allocatorName = "ipallocator.k8s.io";
 
-/** Cluster addresses of a Service; none when it is headless or has no address. */
+/** Cluster addresses of a Service in canonical form, as the objects are named; none when it is headless or has no address. */
 export function clusterAddresses(service: Service): string[] {
-  return (service.spec?.clusterIPs ?? []).filter((address) => isIP(address) !== 0);
+  return (service.spec?.clusterIPs ?? []).filter((address) => isIP(address) !== 0).map(canonicalAddress);
+}
+
+/** Services keep an address as it was written; what is taken is told by its canonical form. */
+export function canonicalAddress(address: string): string {
+  const parsed = parseIp(address);
+  return parsed === undefined ? address : ipText(parsed);
 }
 
 /** Makes the objects of addresses that the Service has gained and removes those of addresses it has lost. */

@@ -13,7 +13,7 @@ import type { Random } from "../../base/random.ts";
 import type { ResourceCache } from "../cache/resource-cache.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { ServerState } from "../server-state.ts";
-import { clusterAddresses, publishAddresses, removeAddresses } from "./address-objects.ts";
+import { canonicalAddress, clusterAddresses, publishAddresses, removeAddresses } from "./address-objects.ts";
 import { AddressRange } from "./address-range.ts";
 
 export interface AllocationRequest {
@@ -96,14 +96,14 @@ export class ServiceAllocator {
       const range = this.#ranges.find((candidate) => candidate.family === family);
       if (wanted !== undefined && wanted !== "" && kept.has(wanted)) addresses.push(wanted);
       else if (wanted !== undefined && wanted !== "") {
-        const fault = this.#claim(range, wanted);
+        const fault = this.#claim(range, wanted, given);
         if (fault !== undefined) errors.push(fault);
-        else held.push(wanted);
+        else held.push(canonicalAddress(wanted));
         addresses.push(wanted);
       } else {
         if (range === undefined) throw internalServerError(`failed to allocate a serviceIP: no range of family ${family}`);
         const address = range.pick(this.#options.random, (candidate) => this.#isAddressTaken(candidate));
-        if (address === undefined) throw new StatusError({ message: `Internal error occurred: failed to allocate a serviceIP: range is full`, reason: "InternalError", details: { causes: [{ message: "failed to allocate a serviceIP: range is full" }] }, code: 500 });
+        if (address === undefined) throw fullRange(service);
         this.#pendingAddresses.add(address);
         held.push(address);
         addresses.push(address);
@@ -116,13 +116,15 @@ export class ServiceAllocator {
     }
   }
 
-  #claim(range: AddressRange | undefined, address: string): FieldError | undefined {
+  /** `given`: all addresses that the Service asks for, which the fault shows. */
+  #claim(range: AddressRange | undefined, address: string, given: readonly string[]): FieldError | undefined {
     const path = FieldPath.root("spec", "clusterIPs");
     if (range === undefined || !range.contains(address)) {
-      return invalid(path, [address], `failed to allocate IP ${address}: the provided network does not match the current range`);
+      return invalid(path, given, `failed to allocate IP ${address}: the provided network does not match the current range`);
     }
-    if (this.#isAddressTaken(address)) return invalid(path, [address], `failed to allocate IP ${address}: provided IP is already allocated`);
-    this.#pendingAddresses.add(address);
+    const canonical = canonicalAddress(address);
+    if (this.#isAddressTaken(canonical)) return invalid(path, given, `failed to allocate IP ${address}: provided IP is already allocated`);
+    this.#pendingAddresses.add(canonical);
     return undefined;
   }
 
@@ -207,7 +209,7 @@ export class ServiceAllocator {
     const ports = new Set<number>();
     for (const [, stored] of cache.state.entries()) {
       const { spec } = cache.parse(stored) as unknown as Service;
-      for (const address of spec?.clusterIPs ?? []) addresses.add(address);
+      for (const address of spec?.clusterIPs ?? []) addresses.add(canonicalAddress(address));
       for (const port of spec?.ports ?? []) if (port.nodePort) ports.add(port.nodePort);
       if (spec?.healthCheckNodePort) ports.add(spec.healthCheckNodePort);
     }
@@ -220,3 +222,8 @@ function needsHealthCheckPort(service: Service): boolean {
   return service.spec?.type === "LoadBalancer" && service.spec.externalTrafficPolicy === "Local";
 }
 
+
+function fullRange({ metadata }: Service): StatusError {
+  const message = `failed to allocate a serviceIP for Service ${JSON.stringify(metadata.name ?? "")}: range is full`;
+  return new StatusError({ message: `Internal error occurred: ${message}`, reason: "InternalError", details: { causes: [{ message }] }, code: 500 });
+}

@@ -16,13 +16,44 @@ export const answerHead: Stage = {
       headers: {
         "audit-id": context.auditId,
         "cache-control": "no-cache, private",
+        ...transportSecurity(context.server.settings.strictTransportSecurity),
         ...context.responseHeaders,
-        ...(context.warnings.size > 0 && { warning: [...context.warnings].map(warningHeader) }),
+        ...(context.warnings.size > 0 && { warning: shortened(context.warnings).map(warningHeader) }),
         ...response.headers,
       },
     };
   },
 };
+
+function transportSecurity(directives: readonly string[]): Readonly<Record<string, string>> | undefined {
+  return directives.length === 0 ? undefined : { "strict-transport-security": directives.join("; ") };
+}
+
+const maxCharacters = 4 * 1024;
+const maxItemCharacters = 256;
+
+/** All warnings as they are while they are short together; else each cut, and none once enough has been said. */
+export function shortened(warnings: Iterable<string>): string[] {
+  const shown: string[] = [];
+  let total = 0;
+  let isCutting = false;
+  for (const text of warnings) {
+    const characters = [...text];
+    if (isCutting && total >= maxCharacters) break;
+    if (!isCutting && total + characters.length > maxCharacters) {
+      // From here on everything is cut, what was to be shown already included.
+      isCutting = true;
+      for (const [index, earlier] of shown.entries()) shown[index] = cut([...earlier]);
+      total = shown.reduce((sum, earlier) => sum + [...earlier].length, 0);
+    }
+    const item = isCutting ? cut(characters) : text;
+    shown.push(item);
+    total += [...item].length;
+  }
+  return shown;
+}
+
+const cut = (characters: readonly string[]) => characters.slice(0, maxItemCharacters).join("");
 
 /** `299 - "text"`, with what HTTP cannot carry left out. */
 function warningHeader(text: string): string {

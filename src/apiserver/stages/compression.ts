@@ -16,7 +16,8 @@ export const compression: Stage = {
   async run(context, next) {
     const response = await next();
     if (!isLarge(response.body) || !takesGzip(context.request.headers["accept-encoding"])) return response;
-    if (!context.server.isEnabled("APIResponseCompression")) return response;
+    // (Documents that describe the API do not hang on the gate.)
+    if (!context.server.isEnabled("APIResponseCompression") && !context.info.path.startsWith("/openapi/")) return response;
     const body = await compressed(response.body);
     return { ...response, headers: { ...response.headers, "content-encoding": "gzip", vary: varyOf(response.headers["vary"]) }, body };
   },

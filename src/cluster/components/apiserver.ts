@@ -61,6 +61,7 @@ export async function startApiServer(environment: Environment, options: UpOption
         webhooks,
         gates: flags.gates,
         runtimeConfig: flags.runtimeConfig,
+        setVerbosity: environment.setVerbosity,
         admission: { ...flags.admission, configurations: admissionConfigurations },
         allowsBootstrapTokens: flags.allowsBootstrapTokens,
         ...files,

@@ -6,7 +6,7 @@ import { byteLength, isDns1123Label, isDns1123Subdomain, isQualifiedName, rangeT
 import type { ObjectMeta } from "../../../apimachinery/object.ts";
 import type { RuleContext } from "../../strategy.ts";
 import { validateLabels } from "../../meta/labels.ts";
-import { strictnessOf } from "../strictness.ts";
+import { strictnessOf } from "../../meta/strictness.ts";
 import type { PodSpec } from "../types.ts";
 import { validateContainers, validateInitContainers } from "./containers.ts";
 import type { ContainerRules } from "./containers.ts";

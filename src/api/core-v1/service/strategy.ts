@@ -6,7 +6,7 @@ import { defineKind } from "../../strategy.ts";
 import type { RuleContext } from "../../strategy.ts";
 import type { Service } from "../types.ts";
 import { applyServiceDefaults } from "./defaults.ts";
-import { strictnessOf } from "../strictness.ts";
+import { strictnessOf } from "../../meta/strictness.ts";
 import { familiesOf, settleFamilies } from "./families.ts";
 import { dropFieldsOfOldType, keepAllocated, syncClusterIps, trimToSingleStack } from "./prepare.ts";
 import { serviceStatusWarnings, validateServiceStatus } from "./status.ts";

@@ -74,7 +74,7 @@ function servingSettings(flags: Flags) {
     corsAllowedOrigins: lists(flags, "cors-allowed-origins") ?? [],
     strictTransportSecurity: lists(flags, "strict-transport-security-directives") ?? [],
     kubernetesServiceNodePort: numberOf(flags, "kubernetes-service-node-port", 0),
-    publishesEndpoints: flags.has("endpoint-reconciler-type") && last(flags, "endpoint-reconciler-type") !== "none",
+    publishesEndpoints: last(flags, "endpoint-reconciler-type") !== "none",
   };
 }
 
