@@ -20,6 +20,7 @@ import type { InFlight } from "./flowcontrol/in-flight.ts";
 import type { WatchCounts } from "./flowcontrol/watch-counts.ts";
 import type { Descriptions } from "./openapi/descriptions.ts";
 import type { ResourceTable } from "./registry/resource-table.ts";
+import type { Reloads } from "./reloads.ts";
 import type { RuleSource } from "./reviews/rules-review.ts";
 import type { ServiceAllocator } from "./services/allocator.ts";
 import type { NodeConnector } from "./streaming/node-connector.ts";
@@ -46,6 +47,7 @@ export interface ServerState {
   /** Absent when nothing is audited. */
   readonly audit: Auditor | undefined;
   readonly watchCounts: WatchCounts;
+  readonly reloads: Reloads;
   readonly tokens: TokenSigner;
   readonly allocator: ServiceAllocator;
   readonly nodes: NodeConnector;
@@ -104,4 +106,6 @@ export interface ServerSettings extends RuleSettings {
   readonly securePort: number;
   /** PEM of the authority of client certificates. */
   readonly clientAuthority: string;
+  /** What aggregated servers are told of front proxies, by key of the ConfigMap. */
+  readonly proxyConfiguration?: Readonly<Record<string, string>>;
 }

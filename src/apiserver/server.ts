@@ -17,13 +17,16 @@ import { Auditor } from "./audit/auditor.ts";
 import type { AuditOptions } from "./audit/auditor.ts";
 import { firstOf, loopbackAuthenticator } from "./authn/authenticator.ts";
 import type { Authenticator } from "./authn/authenticator.ts";
+import { CertificateTrust } from "./authn/certificate-trust.ts";
 import { clientCertificates } from "./authn/client-certificates.ts";
-import { anonymousChoice, configuredTokens } from "./authn/configured.ts";
+import { ConfiguredTokens, anonymousChoice } from "./authn/configured.ts";
 import type { AuthenticationOptions } from "./authn/configured.ts";
+import { requestHeaders } from "./authn/request-headers.ts";
+import type { RequestHeaderNames } from "./authn/request-headers.ts";
 import { TokenSigner } from "./authn/service-account-tokens.ts";
 import type { ObjectFinder } from "./authn/service-account-tokens.ts";
 import { escalationCheck } from "./authz/escalation.ts";
-import { chosenAuthorizers, defaultAuthorization } from "./authz/modes.ts";
+import { ReplaceableAuthorizers, defaultAuthorization } from "./authz/modes.ts";
 import type { AuthorizationChoice } from "./authz/modes.ts";
 import { nodeAuthorizer } from "./authz/node-authorizer.ts";
 import { NodeGraph } from "./authz/node-graph.ts";
@@ -37,6 +40,7 @@ import { InFlight } from "./flowcontrol/in-flight.ts";
 import { WatchCounts } from "./flowcontrol/watch-counts.ts";
 import { handleRequest } from "./pipeline.ts";
 import type { Endpoint } from "./pipeline.ts";
+import { Reloads } from "./reloads.ts";
 import { RequestMetrics } from "./metrics/request-metrics.ts";
 import { Descriptions } from "./openapi/descriptions.ts";
 import { builtInDefinitions } from "./registry/built-in.ts";
@@ -72,6 +76,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly admission: PluginChoice;
   /** Default: Node, then RBAC. */
   readonly authorization?: AuthorizationChoice;
+  /** Front proxies, who name the user in headers. Default: none. */
+  readonly proxies?: { readonly authorities: readonly string[]; readonly names: RequestHeaderNames };
   /** Default: nothing is audited. */
   readonly audit?: (metrics: MetricRegistry) => AuditOptions;
   readonly extraAuthenticators?: readonly Authenticator[];
@@ -93,6 +99,11 @@ export class ApiServer {
   /** Settings, caches and resources, for what is built onto the server. */
   get state(): ServerState {
     return this.#state;
+  }
+
+  /** Replaces parts of the configuration while the server runs. */
+  get reloads(): Reloads {
+    return this.#state.reloads;
   }
 
   /** Reads the store, then runs the start-up steps. Resolves when the server is ready. */
@@ -144,7 +155,12 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
   const metrics = new MetricRegistry();
   const watchCounts = new WatchCounts();
   const find: ObjectFinder = (resource, namespace, name) => findObject(state, resource, namespace, name);
-  const bearerTokens = configuredTokens(options, { clock, log, tasks: own.tasks, apiAudiences: settings.apiAudiences, signer: tokens, find });
+  const configuredTokens = new ConfiguredTokens(options, { clock, log, tasks: own.tasks, apiAudiences: settings.apiAudiences, signer: tokens, find });
+  const clientTrust = new CertificateTrust(options.clientAuthorities);
+  const { proxies } = options;
+  const proxyTrust = new CertificateTrust(proxies?.authorities ?? []);
+  const authorizers = new ReplaceableAuthorizers(options.authorization ?? defaultAuthorization, { node: nodeAuthorizer(graph, find), rbac, clock });
+  const reloads = new Reloads({ clientTrust, proxyTrust, tokens: configuredTokens, authorizers }, { clock, log, metrics, serverId: `${settings.advertiseAddress}:${settings.securePort}` });
   const state: ServerState & { isShuttingDown: boolean } = {
     clock,
     random,
@@ -160,14 +176,16 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
     ...own,
     isShuttingDown: false,
     anonymous: anonymousChoice(options, settings.anonymousAuth && !allowsEverything(options.authorization)),
-    bearerTokens,
+    bearerTokens: configuredTokens.bearerTokens,
     authenticator: firstOf([
       loopbackAuthenticator,
-      clientCertificates(options.clientAuthorities, clock),
-      bearerTokens,
+      ...(proxies === undefined ? [] : [requestHeaders(proxyTrust, proxies.names, clock)]),
+      clientCertificates(clientTrust, clock),
+      configuredTokens.bearerTokens,
       ...(options.extraAuthenticators ?? []),
     ]),
-    ...chosenAuthorizers(options.authorization ?? defaultAuthorization, { node: nodeAuthorizer(graph, find), rbac, clock }),
+    authorizer: authorizers.authorizer,
+    ruleSource: authorizers.ruleSource,
     admission: new AdmissionChain([...admissionPlugins(options.admission), escalationCheck(rbac)]),
     flowControl: settings.hasPriorityAndFairness
       ? new FlowControl({
@@ -181,6 +199,7 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
       : undefined,
     inFlight: new InFlight({ readOnly: settings.maxRequestsInFlight, mutating: settings.maxMutatingRequestsInFlight }, { clock, metrics }),
     watchCounts,
+    reloads,
     audit: options.audit && new Auditor(options.audit(metrics), metrics),
     allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), addresses: () => cacheOf("networking.k8s.io", "ipaddresses"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),
     nodes: options.nodes,

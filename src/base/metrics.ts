@@ -82,6 +82,12 @@ export class Gauge implements Family {
     this.#series.of(labelValues).value = value;
   }
 
+  /** Sets one series and forgets all others: for labels that tell what is in force. */
+  setOnly(value: number, ...labelValues: string[]): void {
+    this.#series.clear();
+    this.set(value, ...labelValues);
+  }
+
   add(amount: number, ...labelValues: string[]): void {
     this.#series.of(labelValues).value += amount;
   }

@@ -17,12 +17,17 @@ export interface TokenAuthenticator {
 /** Asks each kind of token in turn; the first user found counts. */
 export class BearerTokens implements Authenticator {
   readonly name = "bearer-token";
-  readonly #kinds: readonly TokenAuthenticator[];
+  #kinds: readonly TokenAuthenticator[];
   readonly #apiAudiences: readonly string[];
 
   constructor(kinds: readonly TokenAuthenticator[], apiAudiences: readonly string[]) {
     this.#kinds = kinds;
     this.#apiAudiences = apiAudiences;
+  }
+
+  /** From now on these kinds are asked. */
+  replace(kinds: readonly TokenAuthenticator[]): void {
+    this.#kinds = kinds;
   }
 
   async authenticate(request: ApiRequest): Promise<AuthenticationResult> {

@@ -1,4 +1,5 @@
 /** The kinds of bearer tokens and the anonymous access that a server's options ask for. */
+import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { TaskGroup } from "../../base/task-group.ts";
@@ -40,22 +41,51 @@ export interface TokenParts {
   readonly find: ObjectFinder;
 }
 
-/** Throws an Error for a configuration that cannot be used. */
-export function configuredTokens(options: AuthenticationOptions, parts: TokenParts): BearerTokens {
-  const { apiAudiences, clock, find, signer } = parts;
-  const faults = validateAuthentication(options.authentication ?? {}, [signer.issuer]).map(fieldErrorText);
-  if (faults.length > 0) throw new Error(`invalid authentication configuration: ${faults.length === 1 ? faults[0]! : `[${faults.join(", ")}]`}`);
-  const issuers = options.readDocument === undefined ? [] : (options.authentication?.jwt ?? []);
-  return new BearerTokens(
-    [
-      ...(options.staticTokens === undefined ? [] : [staticTokens(options.staticTokens, apiAudiences)]),
+/** The kinds of tokens, whose issuers may be replaced while the server runs. */
+export class ConfiguredTokens {
+  readonly bearerTokens: BearerTokens;
+  readonly #options: AuthenticationOptions;
+  readonly #parts: TokenParts;
+  /** Ends the following of issuers that count no more. */
+  #following = new AbortController();
+
+  /** Throws an Error for a configuration that cannot be used. */
+  constructor(options: AuthenticationOptions, parts: TokenParts) {
+    this.#options = options;
+    this.#parts = parts;
+    const fault = this.#faultOf(options.authentication ?? {});
+    if (fault !== undefined) throw new Error(`invalid authentication configuration: ${fault}`);
+    this.bearerTokens = new BearerTokens(this.#kinds(options.authentication ?? {}), parts.apiAudiences);
+  }
+
+  /** Takes another configuration. Throws an Error when it cannot be used; then nothing changes. */
+  replace(configuration: AuthenticationConfiguration): void {
+    const fault = this.#faultOf(configuration);
+    if (fault !== undefined) throw new Error(fault);
+    // Who may come without credentials is decided once.
+    if (!isDeepStrictEqual(configuration.anonymous, this.#options.authentication?.anonymous)) throw new Error("anonymous: Forbidden: changed from initial configuration file");
+    this.#following.abort();
+    this.#following = new AbortController();
+    this.bearerTokens.replace(this.#kinds(configuration));
+  }
+
+  #faultOf(configuration: AuthenticationConfiguration): string | undefined {
+    const faults = validateAuthentication(configuration, [this.#parts.signer.issuer]).map(fieldErrorText);
+    return faults.length > 1 ? `[${faults.join(", ")}]` : faults[0];
+  }
+
+  #kinds(configuration: AuthenticationConfiguration): TokenAuthenticator[] {
+    const { readDocument, staticTokens: tokens, allowsBootstrapTokens, tokenWebhook } = this.#options;
+    const { apiAudiences, clock, find, signer } = this.#parts;
+    const issuers = readDocument === undefined ? [] : (configuration.jwt ?? []);
+    return [
+      ...(tokens === undefined ? [] : [staticTokens(tokens, apiAudiences)]),
       serviceAccountTokens(signer, clock, find),
-      ...issuers.map((issuer) => followIssuer(issuer, options.readDocument!, parts)),
-      ...(options.allowsBootstrapTokens === true ? [bootstrapTokens(apiAudiences, clock, (name) => find("/secrets", "kube-system", name))] : []),
-      ...(options.tokenWebhook === undefined ? [] : [webhookTokens(options.tokenWebhook, clock, apiAudiences)]),
-    ],
-    apiAudiences,
-  );
+      ...issuers.map((issuer) => followIssuer(issuer, readDocument!, { ...this.#parts, until: this.#following.signal })),
+      ...(allowsBootstrapTokens === true ? [bootstrapTokens(apiAudiences, clock, (name) => find("/secrets", "kube-system", name))] : []),
+      ...(tokenWebhook === undefined ? [] : [webhookTokens(tokenWebhook, clock, apiAudiences)]),
+    ];
+  }
 }
 
 /** The flag counts where the configuration says nothing. */
@@ -65,10 +95,10 @@ export function anonymousChoice({ authentication }: AuthenticationOptions, isAll
 }
 
 /** Its keys are read in the background. */
-function followIssuer(configuration: JwtConfiguration, read: DocumentReader, { clock, log, tasks, apiAudiences }: TokenParts): TokenAuthenticator {
+function followIssuer(configuration: JwtConfiguration, read: DocumentReader, { clock, log, tasks, apiAudiences, until }: TokenParts & { readonly until: AbortSignal }): TokenAuthenticator {
   const { url, discoveryURL, certificateAuthority } = configuration.issuer;
   const discoveryUrl = discoveryURL ?? `${url.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const keys = new KeySet({ issuer: url, discoveryUrl, certificateAuthority, read, clock, log });
-  tasks.start(`follow the keys of ${url}`, (signal) => keys.run(signal));
+  tasks.start(`follow the keys of ${url}`, (signal) => keys.run(AbortSignal.any([signal, until])));
   return jwtTokens(configuration, { keys, clock, apiAudiences });
 }

@@ -15,11 +15,43 @@ export interface AuthorizationChoice {
 
 export const defaultAuthorization: AuthorizationChoice = { authorizers: [{ type: "Node", name: "node" }, { type: "RBAC", name: "rbac" }] };
 
+/** The chosen authorizers, which may be replaced while the server runs. */
+export class ReplaceableAuthorizers {
+  readonly #own: OwnAuthorizers;
+  readonly #initial: AuthorizationChoice;
+  #current: ChosenAuthorizers;
+  readonly authorizer: Authorizer = { name: "union", authorize: (attributes) => this.#current.authorizer.authorize(attributes) };
+  readonly ruleSource: RuleSource = { rulesFor: (...asked) => this.#current.ruleSource.rulesFor(...asked) };
+
+  constructor(choice: AuthorizationChoice, own: OwnAuthorizers) {
+    this.#own = own;
+    this.#initial = choice;
+    this.#current = chosenAuthorizers(choice, own);
+  }
+
+  /** Throws an Error for a choice that cannot be used; then nothing changes. */
+  replace(choice: AuthorizationChoice): void {
+    if (choice.authorizers.length === 0) throw new Error("authorizers: Required value: at least one authorization mode must be defined");
+    this.#current = chosenAuthorizers({ ...this.#initial, ...choice }, this.#own);
+  }
+}
+
+interface OwnAuthorizers {
+  readonly node: Authorizer;
+  readonly rbac: Authorizer & RuleSource;
+  readonly clock: Clock;
+}
+
+interface ChosenAuthorizers {
+  readonly authorizer: Authorizer;
+  readonly ruleSource: RuleSource;
+}
+
 /**
  * The union of the chosen authorizers, and what it can list of their rules. Members of `system:masters` come first, whatever is chosen.
  * Throws an Error for a type that is not known.
  */
-export function chosenAuthorizers({ authorizers, abacPolicies = "" }: AuthorizationChoice, own: { readonly node: Authorizer; readonly rbac: Authorizer & RuleSource; readonly clock: Clock }): { readonly authorizer: Authorizer; readonly ruleSource: RuleSource } {
+export function chosenAuthorizers({ authorizers, abacPolicies = "" }: AuthorizationChoice, own: OwnAuthorizers): ChosenAuthorizers {
   const make = ({ type, webhook }: AuthorizationChoice["authorizers"][number]): Authorizer => {
     switch (type) {
       case "Node":

@@ -42,14 +42,17 @@ async function authorization(flags: Flags): Promise<Pick<ApiServerFiles, "author
   if (file !== undefined && modes !== undefined) throw new UsageError("--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined");
   const policies = flags.get("authorization-policy-file")?.at(-1);
   const abac = policies === undefined ? {} : { abacPolicies: await text(policies) };
-  if (file !== undefined) {
-    const { authorizers = [] } = (await document(file)) as { authorizers?: ConfiguredAuthorizer[] };
-    const made = authorizers.map(async ({ type, name, webhook }) => ({ type, name, ...(webhook !== undefined && { webhook: await configuredWebhook(webhook) }) }));
-    return { authorization: { authorizers: await Promise.all(made), ...abac } };
-  }
+  if (file !== undefined) return { authorization: { ...(await authorizationFrom(await text(file))), ...abac } };
   if (modes === undefined || modes.length === 0) return {};
   const webhook = modes.includes("Webhook") ? await webhookByFlags(flags) : undefined;
   return { authorization: { authorizers: modes.map((type) => ({ type, name: type.toLowerCase(), ...(type === "Webhook" && webhook !== undefined && { webhook }) })), ...abac } };
+}
+
+/** The choice that an AuthorizationConfiguration makes. Throws UsageError. */
+export async function authorizationFrom(configuration: string): Promise<AuthorizationChoice> {
+  const { authorizers } = yamlToJson(Buffer.from(configuration)) as { authorizers?: ConfiguredAuthorizer[] };
+  const made = (authorizers ?? []).map(async ({ type, name, webhook }) => ({ type, name, ...(webhook !== undefined && { webhook: await configuredWebhook(webhook) }) }));
+  return { authorizers: await Promise.all(made) };
 }
 
 /** Of API type apiserver.config.k8s.io/v1 AuthorizerConfiguration. */

@@ -18,6 +18,8 @@ import type { UpOptions } from "../up-options.ts";
 import { readApiServerFiles } from "./apiserver-files.ts";
 import { apiServerFlags } from "./apiserver-flags/apiserver-flags.ts";
 import { apiServerKeys } from "./apiserver-keys.ts";
+import { followFiles } from "./apiserver-reloads.ts";
+import { frontProxies } from "./front-proxies.ts";
 import { readDocument } from "../read-document.ts";
 
 export interface RunningApiServer extends AsyncDisposable {
@@ -36,6 +38,7 @@ export async function startApiServer(environment: Environment, options: UpOption
   const given = options.flags.get("apiserver") ?? new Map<string, readonly string[]>();
   const flags = apiServerFlags(given, options);
   const { admissionConfigurations, ...files } = await readApiServerFiles(given);
+  const frontProxy = await frontProxies(given);
   const audit = await auditOptions(readAuditFlags(given), environment);
   const running = new AsyncDisposableStack();
   try {
@@ -55,7 +58,8 @@ export async function startApiServer(environment: Environment, options: UpOption
         random,
         log,
         store,
-        settings: { ...flags.settings, advertiseAddress, securePort: listener.port, clientAuthority, maxBodyBytes },
+        settings: { ...flags.settings, advertiseAddress, securePort: listener.port, clientAuthority, maxBodyBytes, ...(frontProxy !== undefined && { proxyConfiguration: frontProxy.proxyConfiguration }) },
+        ...(frontProxy !== undefined && { proxies: frontProxy.proxies }),
         ...keys,
         nodes: dialer,
         webhooks,
@@ -71,6 +75,7 @@ export async function startApiServer(environment: Environment, options: UpOption
       (opened) => opened.close(),
     );
     await server.start();
+    running.use(await followFiles(given, server.reloads, { log, ownAuthority: await certificates.authority() }));
     ready.server = server;
     return { server, port: listener.port, url: `https://127.0.0.1:${listener.port}`, authority, [Symbol.asyncDispose]: () => running.disposeAsync() };
   } catch (error) {
