@@ -25,6 +25,8 @@ import type { NodeFacts } from "./node/node-object.ts";
 import { NodeReporter } from "./node/node-reporter.ts";
 import type { NodeContext } from "./pod-sync/node-context.ts";
 import { PodWorkers } from "./pod-sync/pod-workers.ts";
+import { OwnNode } from "./node/own-node.ts";
+import { PluginWatcher } from "./plugins/plugin-watcher.ts";
 import type { NetworkCalls } from "./probes/network-calls.ts";
 import { AllocationStore } from "./resources/allocation-store.ts";
 import { judgeResize } from "./resources/allocation.ts";
@@ -145,6 +147,8 @@ class NodeAgent implements Kubelet {
       group.start("runtime events", (inner) => this.#workers.followRuntime(inner));
       if (this.runtime.hasNetwork) group.start("relist", (inner) => this.#workers.relist(inner));
       if (this.runtime.hasNetwork) group.start("what pods leave", (inner) => repeat({ clock, log, intervalMs: leftoversMs, failure: "Could not remove what pods left" }, (each) => this.#removeLeftovers(each), inner));
+      const plugins = this.#options.storage.plugins({ client, nodeName });
+      if (plugins !== undefined) group.start("plugins", (inner) => new PluginWatcher({ ...plugins, clock, log }).run(inner));
       housekeeping.start(group);
       await group.join();
     } catch (error) {
@@ -160,7 +164,8 @@ class NodeAgent implements Kubelet {
     const { clock, random, log, nodeName } = this.#options;
     const { client, events, facts, group } = base;
     const shared = { client, events, clock, random, log, nodeName, settings: this.#settings, runtime: this.runtime, workers: () => this.#workers };
-    const reporter: NodeReporter = new NodeReporter({ ...shared, facts, statusIntervalMs: this.runtime.hasNetwork ? 10_000 : 300_000, pressure: () => housekeeping.pressure });
+    const reporter: NodeReporter = new NodeReporter({ ...shared, facts, statusIntervalMs: this.runtime.hasNetwork ? 10_000 : 300_000, pressure: () => housekeeping.pressure, volumesInUse: () => this.#options.storage.inUse.names });
+    this.#options.storage.inUse.onChange(() => reporter.reportSoon());
     const housekeeping = new Housekeeping({ ...shared, usage: this.#usage(), onConditions: () => reporter.reportSoon() });
     const node: NodeContext = this.#context({ ...base, reporter, housekeeping });
     const staticPods = new StaticPods({
@@ -203,7 +208,7 @@ class NodeAgent implements Kubelet {
       allocatable: nodeAllocatable(machine, this.#settings),
       memoryCapacityBytes: machine.memoryBytes,
       services: () => services?.list() ?? [],
-      node: () => reporter.node,
+      ownNode: new OwnNode({ informers, nodeName, reported: () => reporter.node }),
       canMountReadOnlyRecursively: () => reporter.node?.status?.runtimeHandlers?.find(({ name = "" }) => name === "")?.features?.recursiveReadOnlyMounts === true,
       allocations: this.#allocations,
       judgeResize: (pod, allocation) => judgeResize({ pod, allocation, node: reporter.node ?? { metadata: {} }, others: this.#othersThan(pod), settings: this.#settings }),

@@ -28,6 +28,8 @@ export interface NodeState {
   /** Undefined: the runtime did not answer. */
   readonly runtime: RuntimeStatus | undefined;
   readonly pressure: readonly PressureCondition[];
+  /** Attached volumes that must stay so. */
+  readonly volumesInUse: readonly string[];
 }
 
 export function nodeLabels({ name, machine, labels, settings }: NodeFacts): Record<string, string> {
@@ -66,6 +68,8 @@ export function nodeStatus(facts: NodeFacts, state: NodeState, old: DeepReadonly
       architecture: machine.architecture,
     },
     images: shownImages(state.images, facts.settings.nodeStatusMaxImages),
+    // An empty list takes the last one away.
+    ...((state.volumesInUse.length > 0 || (old.volumesInUse ?? []).length > 0) && { volumesInUse: [...state.volumesInUse] }),
     ...runtimeFeatures(state.runtime),
   };
 }

@@ -1,12 +1,13 @@
 /** What the workers of a node's pods share. */
 import type { DeepReadonly } from "../../apimachinery/json.ts";
-import type { Node, Pod, Service } from "../../api/core-v1/types.ts";
+import type { Pod, Service } from "../../api/core-v1/types.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import type { Client, EventSink } from "../../client/index.ts";
 import type { ImagePuller } from "../images/image-puller.ts";
 import type { NodeDns } from "../network/dns-config.ts";
+import type { OwnNode } from "../node/own-node.ts";
 import type { NetworkCalls } from "../probes/network-calls.ts";
 import type { AllocationStore } from "../resources/allocation-store.ts";
 import type { Allocation, ResizeVerdict } from "../resources/allocation.ts";
@@ -37,8 +38,7 @@ export interface NodeContext {
   readonly owner: string;
   readonly allocatable: Readonly<Record<string, string>>;
   readonly memoryCapacityBytes: number;
-  /** As the server has it. */
-  node(): DeepReadonly<Node> | undefined;
+  readonly ownNode: OwnNode;
   /** Whether a read-only mount can extend to what is mounted below it. */
   canMountReadOnlyRecursively(): boolean;
   services(): readonly DeepReadonly<Service>[];

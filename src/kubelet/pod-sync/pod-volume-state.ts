@@ -1,6 +1,6 @@
 /**
  * Whether a pod's volumes are set up, and when to try or renew them: after a failure in 0.5 s, doubled up to 2 min 2 s, or up to 10 s while
- * claims are waited for, which cannot be watched. Driven by the pod's worker.
+ * others are waited for: claims cannot be watched. Driven by the pod's worker.
  */
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod } from "../../api/core-v1/types.ts";
@@ -8,13 +8,19 @@ import { resolveVolumes } from "../volumes/claims.ts";
 import type { Resolution } from "../volumes/claims.ts";
 import { waitingMessage } from "../volumes/faults.ts";
 import type { PodObjects } from "../volumes/object-source.ts";
-import type { VolumeFault } from "../volumes/pod-storage.ts";
+import type { VolumeFault, VolumeSources } from "../volumes/pod-storage.ts";
 import type { NodeContext } from "./node-context.ts";
 import { podFacts } from "./start-container.ts";
 
 export interface VolumeEvent {
   readonly reason: string;
   readonly message: string;
+}
+
+export interface VolumeTurn {
+  readonly pod: DeepReadonly<Pod>;
+  readonly podIPs: readonly string[];
+  wake(): void;
 }
 
 export class PodVolumes {
@@ -30,6 +36,9 @@ export class PodVolumes {
   #waitingSinceMs: number | undefined;
   #resolution: Resolution = { volumes: [], faults: [] };
   #faults: readonly VolumeFault[] = [];
+
+  /** Set while the node's status is waited for. */
+  #stopFollowing: (() => void) | undefined;
 
   constructor(node: NodeContext, objects: PodObjects) {
     this.#node = node;
@@ -64,30 +73,35 @@ export class PodVolumes {
     this.#dueMs = 0;
   }
 
-  /** Returns what is to be told. */
-  async setUp(pod: DeepReadonly<Pod>, podIPs: readonly string[], signal: AbortSignal): Promise<readonly VolumeEvent[]> {
-    const { client, clock, node, storage, tokens } = this.#node;
+  /** Returns what is to be told; `wake` is called when the next try need not wait. */
+  async setUp({ pod, podIPs, wake }: VolumeTurn, signal: AbortSignal): Promise<readonly VolumeEvent[]> {
+    const { client, clock, events, ownNode, storage, tokens } = this.#node;
     await this.#objects.synced(signal);
     this.#isStale = false;
     this.#waitingSinceMs ??= clock.nowMs();
     this.#resolution = await resolveVolumes(pod, client, signal);
-    const sources = {
+    const sources: VolumeSources = {
+      client,
       facts: podFacts(this.#node, podIPs),
-      node: node(),
-      configMap: (name: string) => this.#objects.configMap(name),
-      secret: (name: string) => this.#objects.secret(name),
-      token: (request: Parameters<typeof tokens.get>[1]) => tokens.get(pod, request, signal),
+      node: () => ownNode.current,
+      followNode: () => ownNode.follow(),
+      configMap: (name) => this.#objects.configMap(name),
+      secret: (name) => this.#objects.secret(name),
+      token: (request) => tokens.get(pod, request, signal),
+      tell: (regarding, event) => events.record(regarding, event),
     };
     const { faults, refreshAtMs } = await storage.setUp(pod, this.#resolution.volumes, sources, signal);
     signal.throwIfAborted();
     this.#faults = faults;
+    this.#followAttachments(wake);
     this.#refreshAtMs = refreshAtMs;
     this.#isReady = faults.length + this.#resolution.faults.length === 0;
     if (this.#isReady) {
       this.#failures = 0;
       this.#hasBeenReady = true;
     } else {
-      const longestMs = this.#resolution.faults.length > 0 ? maxClaimRetryMs : maxRetryMs;
+      const isWaiting = this.#resolution.faults.length > 0 || faults.some(({ isUnattached }) => isUnattached === true);
+      const longestMs = isWaiting ? maxWaitMs : maxRetryMs;
       this.#dueMs = clock.nowMs() + Math.min(longestMs, firstRetryMs * 2 ** this.#failures++);
     }
     return [...faults.flatMap(({ event }) => event ?? []), ...this.#claimEvents()];
@@ -98,6 +112,20 @@ export class PodVolumes {
     if (nowMs < this.overdueAtMs) return undefined;
     this.#waitingSinceMs = nowMs;
     return this.#waitingEvent("context deadline exceeded");
+  }
+
+  close(): void {
+    this.#stopFollowing?.();
+    this.#stopFollowing = undefined;
+  }
+
+  #followAttachments(wake: () => void): void {
+    this.close();
+    if (!this.#faults.some(({ isUnattached }) => isUnattached === true)) return;
+    this.#stopFollowing = this.#node.ownNode.subscribe(() => {
+      this.#dueMs = 0;
+      wake();
+    });
   }
 
   #claimEvents(): VolumeEvent[] {
@@ -117,6 +145,6 @@ export class PodVolumes {
 
 const firstRetryMs = 500;
 const maxRetryMs = 122_000;
-const maxClaimRetryMs = 10_000;
+const maxWaitMs = 10_000;
 /** The kubelet's podAttachAndMountTimeout. */
 const patienceMs = 123_000;

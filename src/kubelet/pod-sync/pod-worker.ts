@@ -202,6 +202,7 @@ export class PodWorker {
       for (const cancel of this.#timers.values()) cancel();
       await this.#work?.done;
       this.#objects.release();
+      this.#volumes.close();
       await this.#writer.settled();
       this.#stopped.resolve();
     }
@@ -362,7 +363,7 @@ export class PodWorker {
   }
 
   async #setUpVolumes(signal: AbortSignal): Promise<void> {
-    const events = await this.#volumes.setUp(this.pod, podAddresses(this.#node, this.pod, this.#runtime), signal);
+    const events = await this.#volumes.setUp({ pod: this.pod, podIPs: podAddresses(this.#node, this.pod, this.#runtime), wake: () => this.wake() }, signal);
     for (const { reason, message } of events) this.#tell(undefined, "Warning", reason, message);
   }
 

@@ -55,6 +55,7 @@ async function resolve(pod: DeepReadonly<Pod>, volume: DeepReadonly<Volume>, cli
       specName: persistent.metadata.name ?? "",
       volume,
       persistent,
+      claim,
       isReadOnly: volume.persistentVolumeClaim?.readOnly === true || persistent.spec?.csi?.readOnly === true,
       isBlock: persistent.spec?.volumeMode === "Block",
     };

@@ -8,6 +8,7 @@ import { describe, test } from "node:test";
 import { VirtualClock } from "../../base/virtual-clock.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { PersistentVolume, Pod, Volume } from "../../api/core-v1/types.ts";
+import { Client } from "../../client/index.ts";
 import { createMounts, startPrograms } from "../../host/index.ts";
 import type { Mounts } from "../../host/index.ts";
 import { DiskStorage } from "./disk-storage.ts";
@@ -19,10 +20,13 @@ import type { ResolvedVolume } from "./volume.ts";
 const isRoot = process.getuid?.() === 0 && process.platform === "linux";
 const sources: VolumeSources = {
   facts: { podIPs: [], nodeAddress: "", allocatable: { memory: "64Mi" } },
-  node: { metadata: { name: "n1", labels: {} } },
+  node: () => ({ metadata: { name: "n1", labels: {} } }),
+  followNode: () => undefined,
+  tell: () => undefined,
+  client: new Client({ transport: { send: () => Promise.reject(new Error("there is no server")), close: async () => undefined } as never, clock: new VirtualClock(), userAgent: "test" }),
   configMap: () => undefined,
   secret: () => undefined,
-  token: async () => ({ token: "", refreshAtMs: 0 }),
+  token: async () => ({ token: "", expirationTimestamp: "", refreshAtMs: 0 }),
 };
 const signal = new AbortController().signal;
 const podOf = (spec: Partial<NonNullable<Pod["spec"]>> = {}): Pod => ({ metadata: { name: "p", namespace: "n", uid: "u" }, spec: { containers: [], ...spec } });

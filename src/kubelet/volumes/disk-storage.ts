@@ -8,7 +8,11 @@ import { dirname, join } from "node:path";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod } from "../../api/core-v1/types.ts";
 import type { Clock } from "../../base/clock.ts";
+import type { Client } from "../../client/index.ts";
 import type { Mounts, Programs } from "../../host/index.ts";
+import type { PluginHandler } from "../plugins/plugin-watcher.ts";
+import { CsiDrivers } from "./csi/csi-drivers.ts";
+import { CsiPlugin } from "./csi/csi-plugin.ts";
 import { volumeFault } from "./faults.ts";
 import { checkNodeAffinity } from "./node-affinity.ts";
 import { emptyDirPlugin } from "./plugins/empty-dir.ts";
@@ -22,6 +26,7 @@ import type { PodStorage, SubPathRequest, VolumeFault, VolumeSetUp, VolumeSource
 import { bindSubPath, makeSubPath, plainSubPath } from "./sub-path.ts";
 import { VolumeError } from "./volume.ts";
 import type { ReadyVolume, ResolvedVolume } from "./volume.ts";
+import { VolumesInUse } from "./volumes-in-use.ts";
 
 export interface DiskStorageOptions {
   readonly root: string;
@@ -30,9 +35,11 @@ export interface DiskStorageOptions {
   readonly host?: { readonly mounts: Mounts; readonly programs: Programs };
 }
 
-type PluginName = PayloadKind | "emptyDir" | "hostPath" | "local" | "nfs";
+type PluginName = PayloadKind | "csi" | "emptyDir" | "hostPath" | "local" | "nfs";
 
 export class DiskStorage implements PodStorage {
+  readonly inUse = new VolumesInUse();
+  readonly #drivers: CsiDrivers;
   readonly #options: DiskStorageOptions;
   readonly #mounts: Mounts | undefined;
   readonly #plugins = new Map<PluginName, VolumePlugin>();
@@ -42,6 +49,7 @@ export class DiskStorage implements PodStorage {
 
   constructor(options: DiskStorageOptions) {
     this.#options = options;
+    this.#drivers = new CsiDrivers(options.clock);
     this.#root = options.root;
     this.#mounts = options.host?.mounts;
   }
@@ -52,7 +60,7 @@ export class DiskStorage implements PodStorage {
     await mkdir(join(this.#root, "pods"), { recursive: true, mode: 0o711 });
     // The machine tells its mounts by their real paths.
     this.#root = await realpath(this.#root);
-    this.#addPlugins();
+    await this.#addPlugins();
     if (this.#mounts === undefined) return;
     const memory = join(this.#root, "memory");
     const isMounted = (await this.#mounts.list()).some(({ mountPoint }) => mountPoint === memory);
@@ -67,7 +75,7 @@ export class DiskStorage implements PodStorage {
     await Promise.all(
       volumes.map(async (resolved) => {
         try {
-          checkNodeAffinity(resolved, sources.node);
+          checkNodeAffinity(resolved, sources.node());
           const plugin = this.#pluginOf(resolved);
           known.set(resolved.name, await plugin.setUp({ pod, resolved, directory: this.#directory(uid, resolved, plugin), sources }, signal));
         } catch (error) {
@@ -128,6 +136,11 @@ export class DiskStorage implements PodStorage {
       for (const name of await readdir(folder).catch(() => [])) await plugin.tearDown({ podUid, directory: join(folder, name) });
     }
     for (const root of [pod, join(this.#root, "memory", podUid)]) await this.#remove(root);
+    this.inUse.release(podUid);
+  }
+
+  plugins(node: { client: Client; nodeName: string }): { directory: string; handlers: ReadonlyMap<string, PluginHandler> } {
+    return { directory: join(this.#root, "plugins_registry"), handlers: new Map([["CSIPlugin", this.#drivers.handler(node)]]) };
   }
 
   async podUids(): Promise<string[]> {
@@ -139,18 +152,21 @@ export class DiskStorage implements PodStorage {
     return rm(directory, { recursive: true, force: true });
   }
 
-  #addPlugins(): void {
+  async #addPlugins(): Promise<void> {
     const { clock, host } = this.#options;
     this.#plugins.set("hostPath", hostPathPlugin);
     this.#plugins.set("emptyDir", emptyDirPlugin(host?.mounts));
     this.#plugins.set("local", localPlugin({ root: this.#root, ...(host !== undefined && { host }) }));
     if (host !== undefined) this.#plugins.set("nfs", nfsPlugin(host.mounts));
+    const csi = new CsiPlugin({ root: this.#root, clock, drivers: this.#drivers, inUse: this.inUse });
+    await csi.start();
+    this.#plugins.set("csi", csi);
     for (const kind of ["configMap", "secret", "downwardAPI", "projected"] as const) this.#plugins.set(kind, payloadPlugin(kind, clock));
   }
 
   #pluginOf({ volume, persistent }: ResolvedVolume): VolumePlugin {
     const source: object = persistent?.spec ?? volume;
-    const name = payloadKind(volume) ?? (["emptyDir", "hostPath", "local", "nfs"] as const).find((member) => member in source);
+    const name = payloadKind(volume) ?? (["csi", "emptyDir", "hostPath", "local", "nfs"] as const).find((member) => member in source);
     const plugin = name === undefined ? undefined : this.#plugins.get(name);
     if (plugin === undefined) throw new VolumeError("no volume plugin matched", { operation: "MountVolume.FindPluginBySpec" });
     return plugin;

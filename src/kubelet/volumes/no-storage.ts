@@ -6,14 +6,17 @@ import { checkNodeAffinity } from "./node-affinity.ts";
 import { isPayloadVolume, volumePayload } from "./payload.ts";
 import type { PodStorage, VolumeFault, VolumeSetUp, VolumeSources } from "./pod-storage.ts";
 import type { ReadyVolume, ResolvedVolume } from "./volume.ts";
+import { VolumesInUse } from "./volumes-in-use.ts";
 
 export class NoStorage implements PodStorage {
+  readonly inUse = new VolumesInUse();
+
   async setUp(pod: DeepReadonly<Pod>, volumes: readonly ResolvedVolume[], sources: VolumeSources): Promise<VolumeSetUp> {
-    const tokenless: VolumeSources = { ...sources, token: async () => ({ token: "", refreshAtMs: Number.POSITIVE_INFINITY }) };
+    const tokenless: VolumeSources = { ...sources, token: async () => ({ token: "", expirationTimestamp: "", refreshAtMs: Number.POSITIVE_INFINITY }) };
     const faults: VolumeFault[] = [];
     for (const resolved of volumes) {
       try {
-        checkNodeAffinity(resolved, sources.node);
+        checkNodeAffinity(resolved, sources.node());
         if (isPayloadVolume(resolved.volume)) await volumePayload(pod, resolved.volume, tokenless);
       } catch (error) {
         faults.push(volumeFault(resolved, error));
@@ -37,6 +40,8 @@ export class NoStorage implements PodStorage {
   }
 
   async tearDown(): Promise<void> {}
+
+  plugins(): undefined {}
 
   async podUids(): Promise<string[]> {
     return [];

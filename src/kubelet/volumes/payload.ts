@@ -25,7 +25,7 @@ export interface PayloadSources {
   configMap(name: string): DeepReadonly<ConfigMap> | undefined;
   secret(name: string): DeepReadonly<Secret> | undefined;
   /** A token of the pod's service account. */
-  token(request: { readonly audience: string | undefined; readonly expirationSeconds: number }): Promise<{ readonly token: string; readonly refreshAtMs: number }>;
+  token(request: { readonly audience: string | undefined; readonly expirationSeconds: number }): Promise<{ readonly token: string; readonly expirationTimestamp: string; readonly refreshAtMs: number }>;
   /** Certificates of a ClusterTrustBundle; undefined when it does not exist. */
   trustBundle?(name: string): string | undefined;
 }

@@ -1,8 +1,11 @@
 /** Where pods' files are: on disk (`disk-storage.ts`), or nowhere (`no-storage.ts`, simulated nodes). */
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Node, Pod } from "../../api/core-v1/types.ts";
+import type { Client, EventText, ObjectReference } from "../../client/index.ts";
+import type { PluginHandler } from "../plugins/plugin-watcher.ts";
 import type { PayloadSources } from "./payload.ts";
 import type { ReadyVolume, ResolvedVolume } from "./volume.ts";
+import type { VolumesInUse } from "./volumes-in-use.ts";
 
 export interface PodStorage {
   /** Makes the volumes ready; what is ready already stays as it is, or is brought up to date. */
@@ -17,6 +20,10 @@ export interface PodStorage {
   readEnd(path: string, limitBytes: number): Promise<string>;
   /** Takes down and removes everything of the pod; throws, with all data still there, when something cannot be unmounted. */
   tearDown(podUid: string): Promise<void>;
+  /** Attached volumes that pods here use, for the node's status. */
+  readonly inUse: VolumesInUse;
+  /** Where drivers announce themselves; undefined where there can be none. */
+  plugins(node: { readonly client: Client; readonly nodeName: string }): { readonly directory: string; readonly handlers: ReadonlyMap<string, PluginHandler> } | undefined;
   /** Pods that have something here. */
   podUids(): Promise<string[]>;
   removeLogs(directory: string): Promise<void>;
@@ -25,7 +32,11 @@ export interface PodStorage {
 /** What volumes are made from. */
 export interface VolumeSources extends PayloadSources {
   /** The node as the server has it. */
-  readonly node: DeepReadonly<Node> | undefined;
+  node(): DeepReadonly<Node> | undefined;
+  /** From now on `node` shows what the server has this moment. */
+  followNode(): void;
+  tell(regarding: ObjectReference, event: EventText): void;
+  readonly client: Client;
 }
 
 export interface VolumeSetUp {

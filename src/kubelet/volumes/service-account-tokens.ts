@@ -9,7 +9,7 @@ import type { Client } from "../../client/index.ts";
 export class ServiceAccountTokens {
   readonly #client: Client;
   readonly #clock: Clock;
-  readonly #known = new Map<string, { podUid: string; token: string; refreshAtMs: number }>();
+  readonly #known = new Map<string, { podUid: string; token: string; expirationTimestamp: string; refreshAtMs: number }>();
 
   constructor(options: { client: Client; clock: Clock }) {
     this.#client = options.client;
@@ -17,7 +17,7 @@ export class ServiceAccountTokens {
   }
 
   /** Rejects with a StatusError when the server refuses. */
-  async get(pod: DeepReadonly<Pod>, request: { audience: string | undefined; expirationSeconds: number }, signal: AbortSignal): Promise<{ token: string; refreshAtMs: number }> {
+  async get(pod: DeepReadonly<Pod>, request: { audience: string | undefined; expirationSeconds: number }, signal: AbortSignal): Promise<{ token: string; expirationTimestamp: string; refreshAtMs: number }> {
     const { namespace = "", name = "", uid = "" } = pod.metadata;
     const account = pod.spec?.serviceAccountName ?? "default";
     const key = JSON.stringify([uid, account, request]);
@@ -38,7 +38,7 @@ export class ServiceAccountTokens {
     const expiresMs = parseTime(answer.status.expirationTimestamp);
     // At 80 % of its life, and at the latest after a day.
     const refreshAtMs = Math.min(nowMs + (expiresMs - nowMs) * 0.8, nowMs + 24 * 3_600_000);
-    const made = { podUid: uid, token: answer.status.token, refreshAtMs };
+    const made = { podUid: uid, token: answer.status.token, expirationTimestamp: answer.status.expirationTimestamp, refreshAtMs };
     this.#known.set(key, made);
     return made;
   }

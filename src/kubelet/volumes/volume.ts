@@ -1,6 +1,6 @@
 /** What the parts of the kubelet that look after volumes tell each other. */
 import type { DeepReadonly } from "../../apimachinery/json.ts";
-import type { PersistentVolume, Pod, Volume } from "../../api/core-v1/types.ts";
+import type { PersistentVolume, PersistentVolumeClaim, Pod, Volume } from "../../api/core-v1/types.ts";
 
 /** A volume of a pod with what stands behind it: claims have been followed to their PersistentVolumes. */
 export interface ResolvedVolume {
@@ -10,6 +10,7 @@ export interface ResolvedVolume {
   readonly specName: string;
   readonly volume: DeepReadonly<Volume>;
   readonly persistent?: DeepReadonly<PersistentVolume>;
+  readonly claim?: DeepReadonly<PersistentVolumeClaim>;
   readonly isReadOnly: boolean;
   /** Containers get the device itself. */
   readonly isBlock: boolean;
@@ -31,7 +32,7 @@ export class VolumeError extends Error {
   override name = "VolumeError";
   /** What failed, as events begin. */
   readonly operation: string;
-  readonly eventReason: "FailedMount" | "FailedMapVolume";
+  readonly eventReason: "FailedMount" | "FailedMapVolume" | "VolumeResizeFailed";
 
   constructor(message: string, options: ErrorOptions & { operation?: string; eventReason?: VolumeError["eventReason"] } = {}) {
     super(message, options);

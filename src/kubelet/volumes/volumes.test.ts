@@ -14,7 +14,7 @@ const sources: PayloadSources = {
   facts: { podIPs: [], nodeAddress: "", allocatable: {} },
   configMap: (name) => (name === "cm" ? { metadata: { name }, data: { a: "one", b: "two" }, binaryData: { bin: "AAEC" } } : undefined),
   secret: (name) => (name === "se" ? { metadata: { name }, data: { s: "dHdv" } } : undefined),
-  token: async () => ({ token: "TOKEN", refreshAtMs: 1000 }),
+  token: async () => ({ token: "TOKEN", expirationTimestamp: "", refreshAtMs: 1000 }),
 };
 const pod: Pod = { metadata: { name: "p", namespace: "n", uid: "u", labels: { a: "1" } }, spec: { containers: [{ name: "c" }] } };
 
