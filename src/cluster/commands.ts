@@ -41,6 +41,20 @@ export const commands: Readonly<Record<string, Command>> = {
       return runTest(words);
     },
   },
+  "envtest-assets": {
+    summary: "prints the folder for KUBEBUILDER_ASSETS",
+    async run() {
+      const { assetsDirectory } = await import("./test-servers/envtest-assets.ts");
+      process.stdout.write(`${assetsDirectory()}\n`);
+    },
+  },
+  "kube-apiserver": {
+    summary: "upstream's command line, as envtest uses it",
+    async run(words) {
+      const { runKubeApiServer } = await import("./test-servers/kube-apiserver.ts");
+      await runKubeApiServer(words);
+    },
+  },
   down: {
     summary: "stops what runs on the data directory, pods too",
     async run(words) {

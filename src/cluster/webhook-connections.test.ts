@@ -41,6 +41,9 @@ test("webhooks are reached over HTTP/2, services over HTTP/1.1, and failures are
   assert.equal(await post({ url: `${url}/a?timeout=1s`, caBundle }), `200 2.0 127.0.0.1:${port} /a?timeout=1s`);
   assert.equal(await post({ url: `${url}/moved`, caBundle }), "302 ");
   assert.equal(await post({ url: "https://hook.ns.svc:443/b", address: { host: "127.0.0.1", port }, caBundle }), "200 1.1 hook.ns.svc:443 /b");
+  // The server's own certificate may stand for its authority.
+  assert.equal(await post({ url: `${url}/own`, caBundle: certificate }), `200 2.0 127.0.0.1:${port} /own`);
+  assert.equal(await post({ url: "https://hook.ns.svc/own", address: { host: "127.0.0.1", port }, caBundle: certificate }), "200 1.1 hook.ns.svc /own");
   await assert.rejects(post({ url }), { message: "tls: failed to verify certificate: x509: certificate signed by unknown authority" });
   await assert.rejects(post({ url: "https://other.ns.svc/", address: { host: "127.0.0.1", port }, caBundle }), { message: "tls: failed to verify certificate: x509: certificate is valid for hook.ns.svc, not other.ns.svc" });
   await assert.rejects(post({ url: "https://127.0.0.1:1/" }), { message: "dial tcp 127.0.0.1:1: connect: connection refused" });

@@ -48,7 +48,7 @@ export class WebhookConnections implements WebhookConnector {
   #postOverHttp1(url: URL, target: WebhookTarget, { body, signal }: Sending): Promise<WebhookAnswer> {
     const key = keyOf(url, target);
     let agent = this.#agents.get(key);
-    if (agent === undefined) this.#agents.set(key, (agent = new https.Agent({ keepAlive: true, ...(target.caBundle !== undefined && { ca: target.caBundle }) })));
+    if (agent === undefined) this.#agents.set(key, (agent = new https.Agent({ keepAlive: true, ...trust(target) })));
     return new Promise((resolve, reject) => {
       const outgoing = https.request({
         agent,
@@ -83,11 +83,14 @@ const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, "");
 const portOf = ({ port }: URL) => (port === "" ? 443 : Number(port));
 const headersOf = (body: Uint8Array) => ({ accept: "application/json, */*", "content-type": "application/json", "user-agent": "kube-apiserver-admission", "content-length": String(body.length) });
 
+/** As Go has it, each certificate of a bundle is trusted for itself: it may be the server's own. */
+const trust = ({ caBundle }: { readonly caBundle?: string | undefined }) => (caBundle === undefined ? {} : { ca: caBundle, allowPartialTrustChain: true });
+
 /** Tells by the handshake which protocol is spoken. */
 function openSession(url: URL, { caBundle }: WebhookTarget, forget: () => void): Promise<ClientHttp2Session | undefined> {
   return new Promise((resolve, reject) => {
     const host = hostOf(url);
-    const socket = tls.connect({ host, port: portOf(url), ALPNProtocols: ["h2", "http/1.1"], ...(isIP(host) === 0 && { servername: host }), ...(caBundle !== undefined && { ca: caBundle }) });
+    const socket = tls.connect({ host, port: portOf(url), ALPNProtocols: ["h2", "http/1.1"], ...(isIP(host) === 0 && { servername: host }), ...trust({ caBundle }) });
     socket.once("error", reject);
     socket.once("secureConnect", () => {
       if (socket.alpnProtocol !== "h2") {

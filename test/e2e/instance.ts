@@ -169,8 +169,14 @@ export async function until<T>(ask: () => Promise<T | undefined>, what: string |
 export async function whyNoContainers(): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return "needs root";
   for (const program of ["containerd", "runc", "nft", "ip"]) {
-    const found = await Promise.all((process.env["PATH"] ?? "").split(":").map((folder) => access(path.join(folder, program)).then(() => true, () => false)));
-    if (!found.includes(true)) return `needs ${program}`;
+    const missing = await whyNoProgram(program);
+    if (missing !== undefined) return missing;
   }
   return undefined;
+}
+
+/** That a program is not on the PATH, or undefined. */
+export async function whyNoProgram(name: string): Promise<string | undefined> {
+  const found = await Promise.all((process.env["PATH"] ?? "").split(":").map((folder) => access(path.join(folder, name)).then(() => true, () => false)));
+  return found.includes(true) ? undefined : `needs ${name}`;
 }

@@ -10,7 +10,6 @@ import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { Negotiated } from "../http/negotiation.ts";
 import { decodeBody } from "./decode-body.ts";
-import { checkCreateVersion } from "./versions.ts";
 import { negotiateFor, objectTransforms, respondObject, respondStored } from "./respond.ts";
 
 export async function handleCreate(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
@@ -19,7 +18,6 @@ export async function handleCreate(context: RequestContext, definition: Resource
   const object = decodeBody(context, definition, options.fieldValidation);
   definition.strategy?.defaults?.(object, context.server.clock.nowMs());
   context.audit?.noteRequest(object, definition);
-  checkCreateVersion(object);
   const written = await createObject({ context, definition, namespace: context.info.namespace, options, object });
   return respondWritten(context, definition, written, { form, status: 201 });
 }

@@ -1,6 +1,5 @@
 /** Resource versions in requests: parsing and their faults (documentation page "API concepts: Resource versions"). */
 import { StatusError, badRequestError } from "../../apimachinery/status.ts";
-import type { KubeObject } from "../../apimachinery/object.ts";
 
 /** A version as a number, or undefined when it is none. */
 export function parseVersion(text: string): number | undefined {
@@ -20,13 +19,6 @@ export function invalidListVersion(text: string): StatusError {
 /** GET and WATCH answer a bad version with a bare 500. */
 export function invalidGetVersion(text: string): StatusError {
   return new StatusError({ message: versionFault(text), code: 500 });
-}
-
-/** A create may not name a version. */
-export function checkCreateVersion(object: KubeObject): void {
-  const version = object.metadata.resourceVersion ?? "";
-  // What is no number passes for none.
-  if (/^\d+$/.test(version) && version !== "0") throw new StatusError({ message: "resourceVersion should not be set on objects to be created", code: 500 });
 }
 
 /** 504: the version lies in the future of this server. */

@@ -129,11 +129,7 @@ export class FrameEncoder {
       case "application/vnd.kubernetes.protobuf": {
         const { apiVersion = "", kind = "" } = object as { apiVersion?: string; kind?: string };
         const bytes = schema === undefined ? Buffer.from(JSON.stringify(object)) : encodeProtobuf(object, schema, { apiVersion, kind });
-        const event = encodeWatchEventProtobuf(type, bytes);
-        const frame = Buffer.allocUnsafe(4 + event.length);
-        frame.writeUInt32BE(event.length, 0);
-        frame.set(event, 4);
-        return frame;
+        return Buffer.from(encodeWatchEventProtobuf(type, bytes));
       }
     }
   }

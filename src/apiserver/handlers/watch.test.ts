@@ -1,5 +1,8 @@
 import { test } from "node:test";
 import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { typeRegistry } from "../../api/registry.ts";
+import { decodeProtobuf } from "../../apimachinery/protobuf/envelope.ts";
+import { FieldCursor } from "../../apimachinery/protobuf/wire.ts";
 import type { Store } from "../../storage/index.ts";
 import { ask, openWatch, told } from "../../testing/ask.ts";
 import { TestCluster } from "../../testing/cluster.ts";
@@ -150,3 +153,37 @@ test("watch: forgotten history is told, and a reader that is too slow loses its 
   // Other resources keep their own history.
   equal((await ask(cluster, "GET", `/api/v1/namespaces?limit=1&continue=${(page.json["metadata"] as { continue: string }).continue}`)).status, 200);
 });
+
+test("watch: in protobuf, each frame is its length and then an event whose object has an envelope", async () => {
+  await using cluster = await TestCluster.start();
+  await create(cluster, "a");
+  const headers = { accept: "application/vnd.kubernetes.protobuf;stream=watch" };
+  const { headers: answered, body } = await cluster.client.send({ method: "GET", path: configMaps, query: "watch=true", headers, body: new Uint8Array() });
+  equal(answered["content-type"], "application/vnd.kubernetes.protobuf;stream=watch");
+  ok(body.kind === "stream");
+  await create(cluster, "b");
+  await create(cluster, "c");
+  const seen: string[] = [];
+  for await (const chunk of body.chunks) {
+    seen.push(...eventsInProtobuf(Buffer.from(chunk)));
+    if (seen.length >= 3) break;
+  }
+  deepEqual(seen, ["ADDED v1 ConfigMap a", "ADDED v1 ConfigMap b", "ADDED v1 ConfigMap c"]);
+});
+
+function eventsInProtobuf(bytes: Buffer): string[] {
+  const events: string[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const end = at + 4 + bytes.readUInt32BE(at);
+    const event = new FieldCursor(bytes.subarray(at + 4, end));
+    ok(event.next());
+    const type = event.text;
+    ok(event.next());
+    const raw = event.message();
+    ok(raw.next());
+    const { apiVersion, kind, object: configMap } = decodeProtobuf(raw.bytes, typeRegistry);
+    events.push(`${type} ${apiVersion} ${kind} ${(configMap["metadata"] as { name: string }).name}`);
+    at = end;
+  }
+  return events;
+}

@@ -80,6 +80,7 @@ async function createNamed(request: CreateRequest, admission: AdmissionRequest, 
   const allocation = await server.allocator.allocate({ server, definition, object, oldObject: undefined, isDryRun: options.isDryRun });
   try {
     await server.admission.validate({ ...admission, name: metadata.name ?? "" });
+    if (!options.isDryRun) refuseVersion(metadata);
     const name = metadata.name!;
     const key = definition.isNamespaced ? `${request.namespace}/${name}` : name;
     const existing = definition.storage!.cache.get(key);
@@ -119,10 +120,16 @@ function wipeSystemFields({ metadata }: KubeObject): void {
 function resetSystemFields(request: CreateRequest, rules: RuleContext): void {
   const metadata = request.object.metadata;
   const strategy = request.definition.strategy!;
-  delete metadata.resourceVersion;
   metadata.uid = newUid(request.context.server.random);
   metadata.creationTimestamp = formatTime(rules.nowMs);
   if (strategy.generation !== "none") metadata.generation = 1;
+}
+
+/** What is stored anew may not name a version; a dry run, which stores nothing, answers with it. What is no number passes for none. */
+function refuseVersion(metadata: KubeObject["metadata"]): void {
+  const version = metadata.resourceVersion ?? "";
+  if (/^\d+$/.test(version) && version !== "0") throw new StatusError({ message: "resourceVersion should not be set on objects to be created", code: 500 });
+  delete metadata.resourceVersion;
 }
 
 function generateName(context: RequestContext, base: string): string {

@@ -2,6 +2,8 @@
 import type { JsonValue } from "../../apimachinery/json.ts";
 import { DecodeError, decodeBody, readBody, typeMetaOf } from "../../apimachinery/decode/decode-object.ts";
 import { unrecognizedText } from "../../apimachinery/decode/decode-error.ts";
+import { decodeMessage } from "../../apimachinery/protobuf/decode.ts";
+import { openEnvelope } from "../../apimachinery/protobuf/envelope.ts";
 import { invalid, notSupported } from "../../apimachinery/field-error.ts";
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
@@ -49,19 +51,28 @@ export function parseDeleteOptions(context: RequestContext): DeleteOptions {
   };
 }
 
-function fromBody(body: Uint8Array, contentType: string | undefined): RawDeleteOptions {
-  const mediaType = contentType?.includes("yaml") === true ? "yaml" : "json";
+function fromBody(body: Uint8Array, contentType = ""): RawDeleteOptions {
   let options: RawDeleteOptions;
   try {
-    const read = readBody(body, { mediaType });
-    typeMetaOf(read);
-    options = decodeBody(read, schema).object as RawDeleteOptions;
+    options = contentType.includes("protobuf") ? fromProtobuf(body) : fromText(body, contentType.includes("yaml") ? "yaml" : "json");
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequestError(error.reason === "value" ? error.message : unrecognizedText(error));
   }
   if ((options.kind ?? "") !== "" && options.kind !== "DeleteOptions") throw badRequestError(`decoded object cannot be converted to DeleteOptions`);
   return options;
+}
+
+function fromText(body: Uint8Array, mediaType: "json" | "yaml"): RawDeleteOptions {
+  const read = readBody(body, { mediaType });
+  typeMetaOf(read);
+  return decodeBody(read, schema).object as RawDeleteOptions;
+}
+
+/** Clients name the version of the object that they delete, in which the options are a kind as well. */
+function fromProtobuf(body: Uint8Array): RawDeleteOptions {
+  const { kind, apiVersion, raw } = openEnvelope(body);
+  return { kind, apiVersion, ...(decodeMessage(raw, schema) as RawDeleteOptions) };
 }
 
 function fromQuery(query: URLSearchParams): RawDeleteOptions {

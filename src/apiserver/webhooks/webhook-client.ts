@@ -1,4 +1,5 @@
 /** A webhook's `clientConfig` (API reference "WebhookClientConfig") put to use: where it is, asking it, and what its answers mean. */
+import { posix } from "node:path";
 import { deadline, sleep } from "../../base/clock.ts";
 import type { EndpointSlice } from "../../api/discovery-v1/types.ts";
 import type { Service } from "../../api/core-v1/types.ts";
@@ -45,10 +46,19 @@ function faultOf(error: unknown, limit: AbortSignal): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function urlOf({ url, service }: ClientConfig): string {
-  if (service === undefined) return url ?? "";
-  const { namespace, name, path = "/", port = 443 } = service;
-  return `https://${name}.${namespace}.svc:${port}${path.startsWith("/") ? path : `/${path}`}`;
+/** Paths are cleaned as client-go does: no doubled slash, none at the end, no `..`. */
+function urlOf({ url = "", service }: ClientConfig): string {
+  if (service !== undefined) {
+    const { namespace, name, path = "/", port = 443 } = service;
+    return `https://${name}.${namespace}.svc:${port}${cleaned(path)}`;
+  }
+  const [, origin = url, path = ""] = /^([a-z]+:\/\/[^/]*)(.*)$/i.exec(url) ?? [];
+  return `${origin}${cleaned(path)}`;
+}
+
+function cleaned(path: string): string {
+  const joined = posix.join("/", path);
+  return joined === "/" ? joined : joined.replace(/\/$/, "");
 }
 
 function targetOf(server: ServerState, { service, caBundle }: ClientConfig, url: string): WebhookTarget {

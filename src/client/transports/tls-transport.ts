@@ -62,7 +62,8 @@ export class TlsTransport implements AsyncDisposable {
     const { url, ca, certificate, key, serverName } = this.#options;
     const session = connect(url, {
       ALPNProtocols: ["h2"],
-      ...(ca !== undefined && { ca: Buffer.from(ca) }),
+      // As Go has it, a kubeconfig may name the server's own certificate as what to trust.
+      ...(ca !== undefined && { ca: Buffer.from(ca), allowPartialTrustChain: true }),
       ...(certificate !== undefined && { cert: Buffer.from(certificate) }),
       ...(key !== undefined && { key: Buffer.from(key) }),
       ...(serverName !== undefined && { servername: serverName }),
