@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 type Row = [name: string, number: number, type: string, label?: string];
 const facts = JSON.parse(readFileSync(process.argv[2]!, "utf8")) as { enums: Record<string, Record<string, number>>; messages: Record<string, Row[]> };
 
-const isUnused = (name: string) => /Windows|Checkpoint/.test(name);
+const isUnused = (name: string) => /Windows|CheckpointPod|RestorePod/.test(name);
 /** Fields name their types without package and enclosing message. */
 const shortName = (name: string) => name.split(".").at(-1)!;
 const line = ([name, value]: [string, unknown]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`;

@@ -18,6 +18,7 @@ export type { ContainerRuntime } from "./runtime/cri.ts";
 export { startProcessRuntime } from "./runtime/process.ts";
 export { removeAllPods } from "./runtime/remove-pods.ts";
 export { createSimulatedRuntime } from "./runtime/simulated.ts";
+export { serverAccess } from "./server/access.ts";
 export { kubeletServer } from "./server/kubelet-server.ts";
 export { DiskStorage } from "./volumes/disk-storage.ts";
 export { NoStorage } from "./volumes/no-storage.ts";

@@ -32,12 +32,14 @@ import { AllocationStore } from "./resources/allocation-store.ts";
 import { judgeResize } from "./resources/allocation.ts";
 import { repeat } from "./repeat.ts";
 import type { ContainerRuntime } from "./runtime/cri.ts";
-import type { ServedPod } from "./server/kubelet-server.ts";
+import { writeCheckpoint } from "./server/checkpoint.ts";
+import type { ServedNode } from "./server/server-call.ts";
 import { isMirrorPod } from "./static-pods/static-pod.ts";
 import { StaticPods } from "./static-pods/static-pods.ts";
 import { DiskMeter } from "./stats/disk-meter.ts";
 import { machineUsage } from "./stats/machine-usage.ts";
 import { simulatedUsage } from "./stats/simulated-usage.ts";
+import { StatsCollector } from "./stats/snapshot.ts";
 import type { UsageSource } from "./stats/usage.ts";
 import { removeLeftovers } from "./volumes/leftovers.ts";
 import { ObjectSource } from "./volumes/object-source.ts";
@@ -58,6 +60,8 @@ export interface KubeletOptions {
   readonly settings?: KubeletSettings;
   /** The ranges that the node's pods have addresses of, told at registration (`spec.podCIDRs`); absent where somebody else gives them. */
   readonly podCidrs?: readonly string[];
+  /** Whose files the server's `/logs` shows; absent: none. */
+  readonly systemLogs?: string;
   /** Where pods' files lie; not for simulated nodes. */
   readonly rootDirectory?: string;
   readonly machine: Machine;
@@ -80,9 +84,8 @@ export interface Kubelet {
   readonly runtime: ContainerRuntime;
   /** Resolves when `signal` aborts and everything of ours has stopped; containers go on. */
   run(signal: AbortSignal): Promise<void>;
-  /** A pod of this node, for the server. */
-  findPod(namespace: string, name: string): ServedPod | undefined;
-  pods(): readonly DeepReadonly<Pod>[];
+  /** What the node's server shows. */
+  readonly served: ServedNode;
 }
 
 export function createKubelet(options: KubeletOptions): Kubelet {
@@ -96,6 +99,8 @@ class NodeAgent implements Kubelet {
   /** Pods of this node in the API; undefined until they are known. */
   #apiPods: (() => readonly DeepReadonly<Pod>[]) | undefined;
   readonly #allocations: AllocationStore;
+  readonly #usage: UsageSource;
+  readonly #served: ServedNode;
   #onPodGone = () => {};
   /** The API's list is known, and strangers are gone. */
   #hasPods = false;
@@ -106,6 +111,8 @@ class NodeAgent implements Kubelet {
     const { rootDirectory, log } = options;
     this.#allocations = new AllocationStore({ log, ...(rootDirectory !== undefined && { path: join(rootDirectory, "allocated_pods_state") }) });
     this.#workers = new PodWorkers(options, () => this.#onPodGone());
+    this.#usage = this.#usageSource();
+    this.#served = servedNode(options, { settings: this.#settings, usage: this.#usage, workers: this.#workers });
   }
 
   get nodeName(): string {
@@ -116,13 +123,8 @@ class NodeAgent implements Kubelet {
     return this.#options.runtime;
   }
 
-  findPod(namespace: string, name: string): ServedPod | undefined {
-    const worker = this.#workers.find(namespace, name);
-    return worker === undefined ? undefined : { worker, runtime: this.runtime };
-  }
-
-  pods(): readonly DeepReadonly<Pod>[] {
-    return [...this.#workers].map(({ pod }) => pod);
+  get served(): ServedNode {
+    return this.#served;
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -166,7 +168,7 @@ class NodeAgent implements Kubelet {
     const shared = { client, events, clock, random, log, nodeName, settings: this.#settings, runtime: this.runtime, workers: () => this.#workers };
     const reporter: NodeReporter = new NodeReporter({ ...shared, facts, statusIntervalMs: this.runtime.hasNetwork ? 10_000 : 300_000, pressure: () => housekeeping.pressure, volumesInUse: () => this.#options.storage.inUse.names });
     this.#options.storage.inUse.onChange(() => reporter.reportSoon());
-    const housekeeping = new Housekeeping({ ...shared, usage: this.#usage(), onConditions: () => reporter.reportSoon() });
+    const housekeeping = new Housekeeping({ ...shared, usage: this.#usage, onConditions: () => reporter.reportSoon() });
     const node: NodeContext = this.#context({ ...base, reporter, housekeeping });
     const staticPods = new StaticPods({
       ...shared,
@@ -183,7 +185,7 @@ class NodeAgent implements Kubelet {
     return { name: nodeName, address: nodeAddress, port: serverPort, kubeletVersion, machine, labels, settings: this.#settings, podCidrs: this.#options.podCidrs ?? [], version: await this.runtime.version(signal) };
   }
 
-  #usage(): UsageSource {
+  #usageSource(): UsageSource {
     const { runtime, storage, logRoot, machine, clock, rootDirectory } = this.#options;
     const pods = () => [...this.#workers].filter((worker) => worker.isHolding).map(({ pod }) => pod);
     if (rootDirectory === undefined) return simulatedUsage(machine, pods);
@@ -265,6 +267,23 @@ class NodeAgent implements Kubelet {
     else if (known !== undefined) known.update(pod);
     else this.#workers.start(pod, node, group);
   }
+}
+
+function servedNode(options: KubeletOptions, parts: { settings: KubeletSettings; usage: UsageSource; workers: PodWorkers }): ServedNode {
+  const { nodeName, clock, machine, runtime, rootDirectory } = options;
+  const { settings, usage, workers } = parts;
+  return {
+    nodeName,
+    clock,
+    machine,
+    settings,
+    runtime,
+    stats: new StatsCollector({ nodeName, runtime, usage, clock, workers: () => workers }),
+    workers: () => workers,
+    findPod: (namespace, name) => workers.find(namespace, name),
+    checkpoint: (pod, container, signal) => writeCheckpoint({ pod, container, runtime, clock, rootDirectory }, signal),
+    ...(options.systemLogs !== undefined && { systemLogs: options.systemLogs }),
+  };
 }
 
 const leftoversMs = 10_000;

@@ -56,7 +56,9 @@ export async function startServer(group: Group, folder: string): Promise<Server>
   };
   const kubeconfig = path.join(dataDir, "kubeconfig");
   const deadline = Date.now() + 60_000;
-  while (!existsSync(kubeconfig)) {
+  // An image can be loaded when the node is there, which is later than the API.
+  const isReady = () => existsSync(kubeconfig) && (!group.needs.includes("kubelet") || said.includes("Kubernetes is ready."));
+  while (!isReady()) {
     if (child.exitCode === null && child.signalCode === null && Date.now() < deadline) await wait(20);
     else {
       await stop();

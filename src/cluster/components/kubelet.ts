@@ -1,16 +1,14 @@
 /** The node agent as a component: chooses the runtime, makes it ready, and runs a kubelet for each node. */
-import { X509Certificate } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { listenTls } from "../../apimachinery/listener/tls-listener.ts";
 import type { TlsListener, TlsListenerOptions } from "../../apimachinery/listener/tls-listener.ts";
-import type { Peer } from "../../apimachinery/request.ts";
 import { TaskGroup } from "../../base/task-group.ts";
-import { userAgent } from "../../client/index.ts";
+import { Client, userAgent } from "../../client/index.ts";
 import { createMounts } from "../../host/index.ts";
 import type { Programs } from "../../host/index.ts";
-import { createKubelet, DiskStorage, kubeletServer, nodeNetworkCalls, NoStorage, parseResolvConf, readMachine, simulatedMachine } from "../../kubelet/index.ts";
+import { createKubelet, DiskStorage, kubeletServer, nodeNetworkCalls, NoStorage, parseResolvConf, readMachine, serverAccess, simulatedMachine } from "../../kubelet/index.ts";
 import type { Kubelet, KubeletOptions, Machine, PodStorage } from "../../kubelet/index.ts";
 import { UsageError } from "../arguments.ts";
 import { dnsClusterAddress } from "./dns.ts";
@@ -26,6 +24,8 @@ import type { ComponentContext } from "./start-components.ts";
 const version = "v1.37.2";
 const defaultPort = 10_250;
 const maxBodyBytes = 3 * 1024 * 1024;
+/** Of more nodes than these in one process, the first one's server answers for all. */
+const maxListeners = 50;
 
 export async function startKubelet(context: ComponentContext): Promise<AsyncDisposable> {
   const { environment, options, certificates } = context;
@@ -41,27 +41,30 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
     const nodeNames = namesOfNodes(options.nodeName ?? hostname().toLowerCase(), runtime.kind === "containerd" ? 1 : options.nodes);
     const serving = await certificates.serving("kubelet", [...new Set([...nodeNames.slice(0, 1), "localhost", "127.0.0.1", address])]);
     const kubelets: Kubelet[] = [];
-    const isAllowed = clientCheck(await certificates.authority(), () => environment.clock.nowMs());
-    const handler = kubeletServer({
-      clock: environment.clock,
-      isAllowed,
-      findPod: (namespace, name) => kubelets.values().map((kubelet) => kubelet.findPod(namespace, name)).find((found) => found !== undefined),
-      pods: () => kubelets.flatMap((kubelet) => kubelet.pods()),
-      nodeName: nodeNames[0]!,
-      stats: async (signal) => (await Promise.all(kubelets.map(({ runtime: own }) => own.listContainerStats(undefined, signal)))).flat(),
-    });
-    const listener = await listenKubelet(context, { address: options.bindAddress, ...serving, handler, log, maxBodyBytes });
+    const authority = await certificates.authority();
+    const handlerOf = (nodeName: string, served: () => readonly Kubelet[]) => {
+      const client = new Client({ transport: context.transportFor(nodeUser(nodeName)), clock: environment.clock, userAgent: "kubelet/server" });
+      const access = serverAccess({ client, nodeName, authority, clock: environment.clock });
+      return kubeletServer({ access, nodes: () => served().map((kubelet) => kubelet.served) });
+    };
+    const listening = { address: options.bindAddress, ...serving, log, maxBodyBytes };
+    const listener = await listenKubelet(context, { ...listening, handler: handlerOf(nodeNames[0]!, () => kubelets) });
     running.defer(() => listener.close());
     const shared = await nodeOptions(context, runtime, { address, port: listener.port });
     for (const [index, nodeName] of nodeNames.entries()) {
+      const folder = index === 0 ? "" : join("nodes", nodeName);
+      const own = index === 0 || nodeNames.length > maxListeners ? listener : await listenTls({ ...listening, port: 0, handler: handlerOf(nodeName, () => kubelets.slice(index, index + 1)) });
+      if (own !== listener) running.defer(() => own.close());
       kubelets.push(
         createKubelet({
           ...shared,
           nodeName,
+          serverPort: own.port,
           owner: `${instanceId(options.dataDir)}/${nodeName}`,
           runtime: await runtime.ofNode(index),
-          storage: await nodeStorage(context, runtime.kind, borrowed.programs, index === 0 ? "" : join("nodes", nodeName)),
-          transport: context.transportFor({ username: `system:node:${nodeName}`, groups: ["system:nodes", "system:authenticated"] }),
+          ...(runtime.kind !== "simulated" && { rootDirectory: join(options.dataDir, "kubelet", folder) }),
+          storage: await nodeStorage(context, runtime.kind, borrowed.programs, folder),
+          transport: context.transportFor(nodeUser(nodeName)),
         }),
       );
     }
@@ -94,16 +97,7 @@ async function listenKubelet({ environment, options }: ComponentContext, listeni
   }
 }
 
-/** The API server, and whoever else has a certificate of our authority for the masters' group. */
-function clientCheck(authority: string, nowMs: () => number): (peer: Peer) => boolean {
-  const { publicKey } = new X509Certificate(authority);
-  return ({ certificate }) => {
-    if (certificate === undefined) return false;
-    const presented = new X509Certificate(certificate);
-    const isCurrent = presented.validFromDate.getTime() <= nowMs() && nowMs() <= presented.validToDate.getTime();
-    return isCurrent && presented.verify(publicKey) && presented.subject.split("\n").includes("O=system:masters");
-  };
-}
+const nodeUser = (nodeName: string) => ({ username: `system:node:${nodeName}`, groups: ["system:nodes", "system:authenticated"] });
 
 type SharedOptions = Omit<KubeletOptions, "nodeName" | "owner" | "runtime" | "storage" | "transport">;
 
@@ -123,7 +117,7 @@ async function nodeOptions({ environment, options }: ComponentContext, runtime: 
     settings,
     // The pod network is ours only where containers are.
     ...(runtime.kind === "containerd" && options.components.has("network") && { podCidrs: nodePodCidrs(options.podCidrs, options.nodeNumber) }),
-    ...(!isSimulated && { rootDirectory: root }),
+    ...(runtime.kind === "containerd" && { systemLogs: "/var/log" }),
     network: nodeNetworkCalls,
     dns: {
       clusterServers: [dnsClusterAddress(options.serviceCidrs[0]!)],

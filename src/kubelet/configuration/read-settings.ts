@@ -40,10 +40,10 @@ export function readSettings(file: JsonValue | undefined, flags: ReadonlyMap<str
   return { settings, ignored };
 }
 
-type Kind = "text" | "number" | "boolean" | "duration" | "bytes" | "map" | "list" | "headers" | "taints" | "memory" | "objects";
-type Source = readonly [field: string, kind: Kind, flag?: string];
+export type Kind = "text" | "number" | "boolean" | "duration" | "bytes" | "map" | "list" | "headers" | "taints" | "memory" | "objects";
+export type Source = readonly [field: string, kind: Kind, flag?: string];
 
-const sources: Readonly<Record<keyof KubeletSettings, Source>> = {
+export const sources: Readonly<Record<keyof KubeletSettings, Source>> = {
   allowedUnsafeSysctls: ["allowedUnsafeSysctls", "list", "allowed-unsafe-sysctls"],
   containerLogMaxFiles: ["containerLogMaxFiles", "number", "container-log-max-files"],
   containerLogMaxBytes: ["containerLogMaxSize", "bytes", "container-log-max-size"],

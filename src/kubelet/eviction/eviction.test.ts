@@ -14,7 +14,7 @@ import type { PressureCondition } from "./thresholds.ts";
 
 const Mi = 1024 * 1024;
 const Gi = 1024 * Mi;
-const disk = { capacityBytes: 100 * Gi, availableBytes: 50 * Gi, inodes: 1000, inodesFree: 500 };
+const disk = { capacityBytes: 100 * Gi, availableBytes: 50 * Gi, usedBytes: 50 * Gi, inodes: 1000, inodesFree: 500 };
 const plenty: NodeUsage = { memory: { capacityBytes: 8 * Gi, availableBytes: 4 * Gi }, nodefs: disk, imagefs: disk, isOneFilesystem: true, processes: { max: 1000, running: 10 } };
 const withMemory = (availableBytes: number): NodeUsage => ({ ...plenty, memory: { capacityBytes: 8 * Gi, availableBytes } });
 const settingsOf = (settings: Partial<KubeletSettings>): KubeletSettings => ({ ...defaultSettings, ...settings });

@@ -52,6 +52,7 @@ export function connectContainerd(options: { socketPath: string; clock: Clock })
     listContainers: async (filter, signal) => (await runtime.call("ListContainers", { filter }, { signal }))["containers"] as Container[],
     containerStatus: async (container_id, signal) => (await runtime.call("ContainerStatus", { container_id }, { signal }))["status"] as ContainerStatus,
     updateContainerResources: (container_id, linux, signal) => done(runtime.call("UpdateContainerResources", { container_id, linux }, { signal })),
+    checkpointContainer: (container_id, location, signal) => done(runtime.call("CheckpointContainer", { container_id, location, timeout: 0 }, { signal })),
     reopenContainerLog: (container_id, signal) => done(runtime.call("ReopenContainerLog", { container_id }, { signal })),
 
     execSync: async ({ timeoutSeconds, ...request }, signal) => {

@@ -58,6 +58,8 @@ export interface RuntimeService {
   /** Rejects with reason `NotFound`. */
   containerStatus(containerId: string, signal?: AbortSignal): Promise<ContainerStatus>;
   updateContainerResources(containerId: string, resources: LinuxContainerResources, signal?: AbortSignal): Promise<void>;
+  /** Writes the state of a running container to an archive; absent where the runtime has no such call. */
+  checkpointContainer?(containerId: string, location: string, signal?: AbortSignal): Promise<void>;
   /** The log file was moved away: go on in a new one under the same path. */
   reopenContainerLog(containerId: string, signal?: AbortSignal): Promise<void>;
 

@@ -1,66 +1,46 @@
 /**
- * The kubelet's HTTPS server as a request handler: logs, exec, attach, port-forward, pods, health. One handler may answer for many nodes.
+ * The kubelet's HTTPS server as a request handler: logs, exec, attach, port-forward, and what `node-routes` tells. One handler may answer for many nodes.
  * Texts and oddities are those of upstream's server, since the API server passes them on to clients.
  */
 import { bytesResponse } from "../../apimachinery/request.ts";
-import type { ApiRequest, ApiResponse, Peer } from "../../apimachinery/request.ts";
-import type { Pod } from "../../api/core-v1/types.ts";
-import type { DeepReadonly } from "../../apimachinery/json.ts";
-import type { Clock } from "../../base/clock.ts";
+import type { ApiRequest, ApiResponse } from "../../apimachinery/request.ts";
 import type { PodWorker } from "../pod-sync/pod-worker.ts";
 import { hasExited, isRunning, latestOf } from "../pod-sync/pod-runtime.ts";
 import type { RuntimeContainer } from "../pod-sync/pod-runtime.ts";
 import { containersOf } from "../pod-sync/runtime-names.ts";
 import { RuntimeError } from "../runtime/cri.ts";
-import type { RuntimeService } from "../runtime/cri.ts";
-import type { ContainerStats } from "../runtime/cri-messages.ts";
+import type { ServerAccess } from "./access.ts";
 import { readLogOptions } from "./log-options.ts";
 import { readLog } from "./log-reader.ts";
+import { nodeRoutes } from "./node-routes.ts";
 import { servePortForward } from "./port-forward.ts";
-import { statsSummary } from "./stats-summary.ts";
 import { readCommandStreams, serveRemoteCommand } from "./remote-command.ts";
+import { notFound, plain } from "./server-call.ts";
+import type { Call, ServedNode } from "./server-call.ts";
 
-export interface KubeletServerOptions {
-  readonly clock: Clock;
-  /** Whether a client may use the server; refused ones get 401. */
-  isAllowed(peer: Peer): boolean;
-  findPod(namespace: string, name: string): ServedPod | undefined;
-  pods(): readonly DeepReadonly<Pod>[];
-  /** Of the first node; `stats` is what its containers use. */
-  readonly nodeName: string;
-  stats(signal: AbortSignal): Promise<readonly ContainerStats[]>;
-}
-
-export interface ServedPod {
-  readonly worker: PodWorker;
-  readonly runtime: RuntimeService;
-}
-
-export function kubeletServer(options: KubeletServerOptions): (request: ApiRequest) => Promise<ApiResponse> {
+/** A handler for the nodes given: usually one; what is asked of a pod goes to the node that has it, all else to the first. */
+export function kubeletServer({ nodes, access }: KubeletServerOptions): (request: ApiRequest) => Promise<ApiResponse> {
   return async (request) => {
-    if (!options.isAllowed(request.peer)) return plain(401, "Unauthorized");
+    const verdict = await access.check(request);
+    if (verdict.outcome === "refused") return plain(verdict.code, verdict.text);
     const [, root = "", ...parts] = request.path.split("/").map(decodeURIComponent);
     const route = routes[root];
-    return route === undefined ? plain(404, "404 page not found\n") : route({ options, request, parts, query: new URLSearchParams(request.query) });
+    if (route === undefined) return notFound();
+    const [namespace = "", podName = ""] = parts;
+    const all = nodes();
+    const options = (isOfPod.has(root) ? all.find((node) => node.findPod(namespace, podName) !== undefined) : undefined) ?? all[0];
+    if (options === undefined) return plain(503, "the node is not there yet");
+    return route({ options, request, parts: parts.at(-1) === "" && !isOfPod.has(root) ? parts.slice(0, -1) : parts, query: new URLSearchParams(request.query) });
   };
 }
 
-interface Call {
-  readonly options: KubeletServerOptions;
-  readonly request: ApiRequest;
-  readonly parts: readonly string[];
-  readonly query: URLSearchParams;
+export interface KubeletServerOptions {
+  readonly access: ServerAccess;
+  nodes(): readonly ServedNode[];
 }
 
 const routes: Readonly<Record<string, (call: Call) => Promise<ApiResponse>>> = {
-  healthz: async () => bytesResponse(200, "text/plain; charset=utf-8", "ok", { "x-content-type-options": "nosniff" }),
-  pods: async ({ options }) => bytesResponse(200, "application/json", JSON.stringify({ kind: "PodList", apiVersion: "v1", metadata: {}, items: options.pods() })),
-  runningpods: async ({ options }) => bytesResponse(200, "application/json", JSON.stringify({ kind: "PodList", apiVersion: "v1", metadata: {}, items: options.pods() })),
-  stats: async ({ options, parts, request }) => {
-    if (parts.length !== 1 || parts[0] !== "summary") return plain(404, "404 page not found\n");
-    const summary = statsSummary(options.nodeName, await options.stats(request.signal), options.clock.nowMs());
-    return bytesResponse(200, "application/json", JSON.stringify(summary));
-  },
+  ...nodeRoutes,
   containerLogs: serveLogs,
   exec: (call) => withContainer(call, serveExec),
   attach: (call) => withContainer(call, serveAttach),
@@ -68,18 +48,15 @@ const routes: Readonly<Record<string, (call: Call) => Promise<ApiResponse>>> = {
   portForward: serveForward,
 };
 
-function plain(status: number, text: string): ApiResponse {
-  return bytesResponse(status, "text/plain; charset=utf-8", text);
-}
+const isOfPod = new Set(["containerLogs", "exec", "attach", "run", "portForward", "checkpoint"]);
 
 async function serveLogs({ options, request, parts, query }: Call): Promise<ApiResponse> {
   const [namespace = "", podName = "", containerName = ""] = parts;
   if (parts.length !== 3 || containerName === "") return plain(404, "404: Page Not Found");
   const logOptions = readLogOptions(query, options.clock.nowMs());
   if (logOptions === undefined) return bytesResponse(400, "text/plain; charset=utf-8", '{"message": "Unable to decode query."}');
-  const served = options.findPod(namespace, podName);
-  if (served === undefined) return plain(404, `pod ${JSON.stringify(podName)} does not exist`);
-  const { worker } = served;
+  const worker = options.findPod(namespace, podName);
+  if (worker === undefined) return plain(404, `pod ${JSON.stringify(podName)} does not exist`);
   const isKnown = containersOf(worker.pod).some(({ container }) => container.name === containerName);
   if (!isKnown) return plain(404, `container ${JSON.stringify(containerName)} not found in pod ${JSON.stringify(podName)}`);
   const found = findLog(worker, containerName, logOptions.isPrevious);
@@ -109,7 +86,7 @@ function findLog(worker: PodWorker, name: string, isPrevious: boolean): RuntimeC
 }
 
 interface ContainerCall extends Call {
-  readonly served: ServedPod;
+  readonly worker: PodWorker;
   readonly containerName: string;
   /** Only a running one. */
   readonly container: RuntimeContainer | undefined;
@@ -121,36 +98,36 @@ async function withContainer(call: Call, serve: (call: ContainerCall) => Promise
   if (parts.length < 3 || parts.length > 4 || parts.includes("")) return plain(404, "404: Page Not Found");
   const [namespace = "", podName = ""] = parts;
   const containerName = parts.at(-1)!;
-  const served = options.findPod(namespace, podName);
-  if (served === undefined) return plain(404, "pod does not exist");
-  const current = latestOf(served.worker.runtime, containerName);
-  return serve({ ...call, served, containerName, container: current !== undefined && isRunning(current) ? current : undefined });
+  const worker = options.findPod(namespace, podName);
+  if (worker === undefined) return plain(404, "pod does not exist");
+  const current = latestOf(worker.runtime, containerName);
+  return serve({ ...call, worker, containerName, container: current !== undefined && isRunning(current) ? current : undefined });
 }
 
-function serveExec({ request, query, served, containerName, container }: ContainerCall): ApiResponse {
+function serveExec({ options, request, query, containerName, container }: ContainerCall): ApiResponse {
   const streams = readCommandStreams(query);
   if (streams === undefined) return plain(400, "you must specify at least 1 of stdin, stdout, stderr");
   if (container === undefined) return plain(500, `container not found (${JSON.stringify(containerName)})`);
   const cmd = query.getAll("command");
-  return serveRemoteCommand(request, streams, () => served.runtime.openExec({ container_id: container.id, cmd, ...streams }));
+  return serveRemoteCommand(request, streams, () => options.runtime.openExec({ container_id: container.id, cmd, ...streams }));
 }
 
-function serveAttach({ request, query, served, containerName, container }: ContainerCall): ApiResponse {
+function serveAttach({ options, request, query, worker, containerName, container }: ContainerCall): ApiResponse {
   const streams = readCommandStreams(query);
   if (streams === undefined) return plain(400, "you must specify at least 1 of stdin, stdout, stderr");
-  const { name, namespace } = served.worker.pod.metadata;
+  const { name, namespace } = worker.pod.metadata;
   if (container === undefined) return plain(500, `container ${containerName} not found in pod ${name}_${namespace}`);
-  const spec = containersOf(served.worker.pod).find((candidate) => candidate.container.name === containerName)?.container;
+  const spec = containersOf(worker.pod).find((candidate) => candidate.container.name === containerName)?.container;
   const own = { ...streams, tty: spec?.tty === true, stdin: streams.stdin && spec?.stdin === true };
-  return serveRemoteCommand(request, streams, () => served.runtime.openAttach({ container_id: container.id, ...own }));
+  return serveRemoteCommand(request, streams, () => options.runtime.openAttach({ container_id: container.id, ...own }));
 }
 
-async function serveRun({ request, query, served, containerName, container }: ContainerCall): Promise<ApiResponse> {
+async function serveRun({ options, request, query, containerName, container }: ContainerCall): Promise<ApiResponse> {
   if (request.method !== "POST") return plain(405, "405: Method Not Allowed");
   if (container === undefined) return plain(500, `container not found (${JSON.stringify(containerName)})`);
   const command = query.get("cmd") ?? "";
   try {
-    const result = await served.runtime.execSync({ container_id: container.id, cmd: command.split(" "), timeoutSeconds: 0 }, request.signal);
+    const result = await options.runtime.execSync({ container_id: container.id, cmd: command.split(" "), timeoutSeconds: 0 }, request.signal);
     const output = Buffer.concat([result.stdout, result.stderr]);
     return result.exit_code === 0 ? bytesResponse(200, "application/json", output) : plain(500, `command '${command}' exited with ${result.exit_code}: ${output.toString("utf8")}`);
   } catch (error) {
@@ -162,9 +139,9 @@ async function serveRun({ request, query, served, containerName, container }: Co
 async function serveForward({ options, request, parts, query }: Call): Promise<ApiResponse> {
   if (parts.length < 2 || parts.length > 3 || parts.includes("")) return plain(404, "404: Page Not Found");
   const [namespace = "", podName = ""] = parts;
-  const served = options.findPod(namespace, podName);
-  if (served === undefined) return plain(404, "pod does not exist");
-  const [sandbox] = served.worker.runtime.sandboxes;
+  const worker = options.findPod(namespace, podName);
+  if (worker === undefined) return plain(404, "pod does not exist");
+  const [sandbox] = worker.runtime.sandboxes;
   if (sandbox?.state !== "SANDBOX_READY") return plain(500, `pod not found (${JSON.stringify(`${podName}_${namespace}`)})`);
-  return servePortForward({ request, query, sandboxId: sandbox.id, runtime: served.runtime, clock: options.clock });
+  return servePortForward({ request, query, sandboxId: sandbox.id, runtime: options.runtime, clock: options.clock });
 }

@@ -9,7 +9,7 @@ import type { ContainerRuntime } from "../runtime/cri.ts";
 import type { ContainerStats } from "../runtime/cri-messages.ts";
 import type { PodStorage } from "../volumes/pod-storage.ts";
 import type { DiskMeter } from "./disk-meter.ts";
-import type { ContainerUsage, FilesystemLevel, MemoryLevel, NodeUsage, PodUsage, UsageSource } from "./usage.ts";
+import type { ContainerUsage, FilesystemLevel, InterfaceUsage, MemoryLevel, NodeUsage, PodUsage, UsageSource } from "./usage.ts";
 
 export interface MachineUsageOptions {
   readonly runtime: ContainerRuntime;
@@ -29,16 +29,18 @@ export function machineUsage(options: MachineUsageOptions): UsageSource {
   return {
     node: async (signal) => {
       const proc = options.procRoot ?? "/proc";
-      const [meminfo, processes, nodefs, imageRoot, stats] = await Promise.all([
+      const [meminfo, processes, nodefs, imageRoot, stats, cpu, network] = await Promise.all([
         readFile(`${proc}/meminfo`, "utf8").catch(() => undefined),
         readProcesses(proc).catch(() => ({ max: 0, running: 0 })),
         filesystem(options.root),
         imageMountPoint(options.runtime, signal),
         options.runtime.listContainerStats(undefined, signal).catch(() => []),
+        readFile(`${proc}/stat`, "utf8").catch(() => undefined),
+        readFile(`${proc}/net/dev`, "utf8").catch(() => undefined),
       ]);
       const imagefs = imageRoot === undefined ? nodefs : await filesystem(imageRoot).catch(() => nodefs);
       const allocatable = podsMemory(options.podsMemoryBytes, stats);
-      const usage: NodeUsage = { memory: meminfo === undefined ? plainMemory() : parseMemory(meminfo), nodefs: nodefs.level, imagefs: imagefs.level, isOneFilesystem: nodefs.id === imagefs.id, processes };
+      const usage: NodeUsage = { memory: meminfo === undefined ? plainMemory() : parseMemory(meminfo), nodefs: nodefs.level, imagefs: imagefs.level, isOneFilesystem: nodefs.id === imagefs.id, processes, ...(cpu !== undefined && { cpuNanoSeconds: parseCpu(cpu) }), ...(network !== undefined && { network: parseInterfaces(network) }) };
       return allocatable === undefined ? usage : { ...usage, allocatableMemory: allocatable };
     },
     pods: async (signal) => {
@@ -56,6 +58,23 @@ export function parseMemory(meminfo: string): MemoryLevel {
   return { capacityBytes: bytes("MemTotal"), availableBytes: bytes("MemFree") + bytes("Inactive\\(file\\)") };
 }
 
+/** Time of all CPUs that was not idle (proc_stat(5)), in nanoseconds; the kernel counts hundredths of seconds. */
+export function parseCpu(stat: string): number {
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (/^cpu\s+(.*)$/m.exec(stat)?.[1] ?? "").split(" ").map(Number);
+  return (user + nice + system + irq + softirq + steal) * 10_000_000;
+}
+
+/** What came and went, by interface, `eth0` first where there is one; without the loopback and those of pods (proc_net_dev). */
+export function parseInterfaces(dev: string): InterfaceUsage[] {
+  return [...dev.matchAll(/^\s*([^:\s]+):\s*(.+)$/gm)]
+    .map(([, name = "", numbers = ""]) => {
+      const [rxBytes = 0, , rxErrors = 0, , , , , , txBytes = 0, , txErrors = 0] = numbers.trim().split(/\s+/).map(Number);
+      return { name, rxBytes, rxErrors, txBytes, txErrors };
+    })
+    .filter(({ name }) => !/^(?:lo$|veth|docker|nerdctl|ifb|cor-)/.test(name))
+    .toSorted((a, b) => Number(b.name === "eth0") - Number(a.name === "eth0"));
+}
+
 /** Where there is no /proc. */
 const plainMemory = (): MemoryLevel => ({ capacityBytes: totalmem(), availableBytes: freemem() });
 
@@ -67,9 +86,9 @@ async function readProcesses(proc: string): Promise<NodeUsage["processes"]> {
 }
 
 async function filesystem(path: string): Promise<{ level: FilesystemLevel; id: string }> {
-  const { bsize, blocks, bavail, files, ffree, type } = await statfs(path);
+  const { bsize, blocks, bavail, bfree, files, ffree, type } = await statfs(path);
   // statfs tells no device; two that are alike in all of this are one.
-  return { level: { capacityBytes: blocks * bsize, availableBytes: bavail * bsize, inodes: files, inodesFree: ffree }, id: [type, blocks, bsize, files].join() };
+  return { level: { capacityBytes: blocks * bsize, availableBytes: bavail * bsize, usedBytes: (blocks - bfree) * bsize, inodes: files, inodesFree: ffree }, id: [type, blocks, bsize, files].join() };
 }
 
 async function imageMountPoint(runtime: ContainerRuntime, signal: AbortSignal): Promise<string | undefined> {

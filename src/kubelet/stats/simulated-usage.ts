@@ -39,6 +39,7 @@ function nodeUsage(machine: Machine, pods: readonly PodUsage[]): NodeUsage {
   const filesystem = {
     capacityBytes: machine.storageBytes,
     availableBytes: Math.max(0, machine.storageBytes - disk("bytes")),
+    usedBytes: disk("bytes"),
     inodes: simulatedInodes,
     inodesFree: Math.max(0, simulatedInodes - disk("inodes")),
   };

@@ -11,6 +11,17 @@ export interface NodeUsage {
   /** Whether the two are one and the same. */
   readonly isOneFilesystem: boolean;
   readonly processes: { readonly max: number; readonly running: number };
+  /** Of all CPUs together, since the machine started; absent where the machine is only pretended. */
+  readonly cpuNanoSeconds?: number;
+  readonly network?: readonly InterfaceUsage[];
+}
+
+export interface InterfaceUsage {
+  readonly name: string;
+  readonly rxBytes: number;
+  readonly rxErrors: number;
+  readonly txBytes: number;
+  readonly txErrors: number;
 }
 
 export interface MemoryLevel {
@@ -20,7 +31,9 @@ export interface MemoryLevel {
 
 export interface FilesystemLevel {
   readonly capacityBytes: number;
+  /** To those who are not root: less than what is not used. */
   readonly availableBytes: number;
+  readonly usedBytes: number;
   readonly inodes: number;
   readonly inodesFree: number;
 }
