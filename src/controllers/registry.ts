@@ -11,6 +11,7 @@ import { endpointsController } from "./endpoints/controller.ts";
 import { garbageCollectorController } from "./garbage-collector/controller.ts";
 import { jobController } from "./job/controller.ts";
 import { namespaceController } from "./namespace/controller.ts";
+import { ipamSettings, nodeIpamController } from "./node-ipam/controller.ts";
 import { nodeLifecycleController } from "./node-lifecycle/controller.ts";
 import { podGarbageCollector } from "./pod-gc/controller.ts";
 import { replicaSetController } from "./replicaset/controller.ts";
@@ -47,6 +48,7 @@ import type { QuotaRules } from "./resource-quota/plan.ts";
 /** Every controller there is, in the order in which they start, under the names that `--controllers` takes. */
 export function builtInControllers(options: ControllerOptions): readonly ControllerEntry[] {
   const { flags, caBundle, authorityKey, serviceAccountKey, quotaRules } = options;
+  const ipam = ipamSettings(flags);
   const workers = (flag: string, fallback: number) => ({ workers: numberFlag(flags, `concurrent-${flag}-syncs`, fallback) });
   return [
     ...(serviceAccountKey === undefined
@@ -114,6 +116,7 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     off("bootstrap-signer-controller", ["bootstrapsigner"], () => bootstrapSignerController()),
     off("token-cleaner-controller", ["tokencleaner"], () => tokenCleanerController()),
     on("ttl-after-finished-controller", ["ttl-after-finished"], () => ttlAfterFinishedController(workers("ttl-after-finished", 5))),
+    ...(ipam === undefined ? [] : [on("node-ipam-controller", ["nodeipam"], () => nodeIpamController(ipam))]),
     on("node-lifecycle-controller", ["nodelifecycle"], () => nodeLifecycleController(nodeSettings(flags))),
     on("taint-eviction-controller", ["taint-eviction"], () => taintEvictionController()),
     on("device-taint-eviction-controller", [], () => deviceTaintEvictionController()),
