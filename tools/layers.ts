@@ -27,7 +27,7 @@ const layers: readonly Layer[] = [
   },
   { modules: ["host"], holds: "what the machine offers: programs, nft, mounts, namespaces, cgroups", imports: ["base"] },
   {
-    modules: ["controllers", "scheduler", "kubelet", "proxy", "dns", "network", "cloud", "metrics", "storage-provisioner"],
+    modules: ["controllers", "scheduler", "kubelet", "proxy", "dns", "network", "cloud", "metrics", "storage-provisioner", "joining"],
     holds: "the components: each reads and writes through the API only, and none imports another",
     imports: [...client, "operator", "host"],
   },

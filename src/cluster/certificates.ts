@@ -52,11 +52,11 @@ export class Certificates {
     return exportKey((await this.#signer()).key);
   }
 
-  /** The serving certificate for these names and addresses; made anew when they changed. */
-  async serving(name: string, hosts: readonly string[]): Promise<KeyAndCertificate> {
+  /** The serving certificate for these names and addresses; made anew, with `also` in it, when they changed. */
+  async serving(name: string, hosts: readonly string[], also: readonly string[] = []): Promise<KeyAndCertificate> {
     const known = await this.#read(name);
     if (known !== undefined && covers(known.certificate, hosts)) return known;
-    return this.#issue(name, { commonName: name, organizations: [], hosts, usage: "serverAuth" });
+    return this.#issue(name, { commonName: name, organizations: [], hosts: [...new Set([...hosts, ...also])], usage: "serverAuth" });
   }
 
   /** A client certificate: `commonName` is the user, `organizations` are the groups. */

@@ -90,6 +90,20 @@ export const commands: Readonly<Record<string, Command>> = {
       await runNode(words);
     },
   },
+  token: {
+    summary: "create, ls, rm ID: tokens with which other machines join",
+    async run(words) {
+      const { runToken } = await import("./joining/token-command.ts");
+      await runToken(words);
+    },
+  },
+  join: {
+    summary: "SERVER --token TOKEN: this machine becomes a node of a cluster elsewhere",
+    async run(words) {
+      const { runJoin } = await import("./joining/join-command.ts");
+      await runJoin(words);
+    },
+  },
   image: {
     summary: "load FILE, ls, rm NAME: images of the instance's containerd",
     async run(words) {

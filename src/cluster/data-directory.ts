@@ -25,15 +25,17 @@ export async function openDataDirectory(dataDir: string): Promise<{ isNew: boole
   return { isNew: (await readdir(dataDir)).every((name) => name === logName) };
 }
 
-/** Whether `up` has made it, told by a file that nobody else would name so. Throws when that cannot be told. */
+/** Whether `up` or `join` has made it, told by a file that nobody else would name so. Throws when that cannot be told. */
 export async function isDataDirectory(dataDir: string): Promise<boolean> {
-  try {
-    await access(join(dataDir, "pki", "service-account.key"));
-    return true;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
-    throw error;
+  for (const file of [join("pki", "service-account.key"), joinedFile]) {
+    try {
+      await access(join(dataDir, file));
+      return true;
+    } catch (error) {
+      if (!["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    }
   }
+  return false;
 }
 
 /** Removes what is in it, and itself unless something is mounted on it or what it lies in is not ours. */
@@ -56,3 +58,6 @@ function unlessMissing(error: NodeJS.ErrnoException): { readonly uid: undefined 
 
 /** What a detached instance says, in its data directory. */
 export const logName = "coracle.log";
+
+/** Which cluster a node of another machine has joined, in its data directory. */
+export const joinedFile = "joined.json";

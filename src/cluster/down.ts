@@ -1,4 +1,5 @@
 /** `coracle down` and `coracle reset`: end what runs on a data directory; reset removes everything that was made, too. */
+import type { Transport } from "../apimachinery/request.ts";
 import { sleep } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { dataDirectoryOf, isDataDirectory, requireOwner } from "./data-directory.ts";
@@ -43,8 +44,11 @@ export async function runReset(words: readonly string[]): Promise<void> {
 async function withNodes(environment: Environment, dataDir: string, work: (nodes: MachineNodes) => Promise<void>): Promise<void> {
   if ((await readRanges(dataDir)) === undefined) return;
   await using borrowed = borrowPrograms(environment);
-  await work(new MachineNodes({ environment, programs: borrowed.programs, dataDir, serverPort: () => serverPort(dataDir) }));
+  await work(new MachineNodes({ environment, programs: borrowed.programs, dataDir, serverPort: () => serverPort(dataDir), transport: () => unreached }));
 }
+
+/** Nodes are not asked about in order to stop or remove them. */
+const unreached: Transport = () => Promise.reject(new Error("the API server is not asked"));
 
 /** Asks the process to stop and waits for it. Resolves when none runs. */
 async function endProcess(clock: Clock, dataDir: string): Promise<void> {

@@ -34,6 +34,10 @@ The command gets KUBECONFIG and USE_EXISTING_CLUSTER=true; its exit code is ours
   --service-cidr CIDR, --pod-cidr CIDR, --containerd-socket PATH, --apiserver.FLAG=VALUE and its like      as for \`coracle up\`
   -v                         shows what the cluster says`;
 
+const joinOptions = `
+  --token TOKEN              what \`coracle token create\` has printed; needed the first time only, as is SERVER
+  --ca-cert-hash sha256:HEX  the authority that is expected`;
+
 const componentOptions = `
   --server URL               the API server (the one that the data directory's kubeconfig names)
   --FLAG=VALUE               any flag of the upstream component`;
@@ -44,6 +48,8 @@ const dataDirOption = `
 const optionTexts: Readonly<Record<string, string>> = {
   up: startOptions + upOptions,
   test: testOptions,
+  token: `${dataDirOption}\n  --ttl HOURS                how long it can be used (24)`,
+  join: joinOptions + startOptions,
   image: `${dataDirOption}\n  --containerd-socket PATH   a containerd that is not the instance's own`,
   ...Object.fromEntries(["down", "reset", "status", "logs", "kubeconfig", "node"].map((name) => [name, dataDirOption])),
   ...Object.fromEntries(["apiserver", "controller-manager", "scheduler", "kubelet", "proxy", "dns"].map((name) => [name, startOptions + componentOptions])),

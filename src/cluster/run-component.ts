@@ -44,7 +44,7 @@ export async function serverPort(dataDir: string): Promise<number> {
 }
 
 /** The server that the data directory's kubeconfig names. */
-async function serverOf(dataDir: string): Promise<string> {
+export async function serverOf(dataDir: string): Promise<string> {
   const path = join(dataDir, "kubeconfig");
   let text: string;
   try {

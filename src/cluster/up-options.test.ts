@@ -21,7 +21,7 @@ test("options of up: defaults", () => {
     serviceCidrs: ["10.0.0.0/16"],
     podCidrs: ["10.244.0.0/16"],
     nodeCidr: "10.243.0.0/24",
-    nodeNumber: 0,
+    nodePodCidrs: ["10.244.0.0/24"],
     isVerbose: false,
     mayInstall: true,
   });

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { parseCidr } from "../apimachinery/net.ts";
 import { UsageError } from "./arguments.ts";
 import type { Arguments, OptionTable } from "./arguments.ts";
+import { nodePodCidrs } from "./nodes/node-place.ts";
 
 export const upOptionTable: OptionTable = {
   "data-dir": "value",
@@ -18,7 +19,7 @@ export const upOptionTable: OptionTable = {
   "service-cidr": "value",
   "pod-cidr": "value",
   "node-cidr": "value",
-  "node-number": "value",
+  "node-pod-cidr": "value",
   detach: "boolean",
   "no-install": "boolean",
   v: "boolean",
@@ -43,12 +44,14 @@ export interface UpOptions {
   readonly podCidrs: readonly string[];
   /** Where further nodes of this machine have their addresses. IPv4. */
   readonly nodeCidr: string;
-  /** Which share of the pods' ranges is this node's: 0 unless it is a further node of its machine. */
-  readonly nodeNumber: number;
+  /** This node's share of the pods' ranges, one for each. */
+  readonly nodePodCidrs: readonly string[];
   readonly isVerbose: boolean;
   readonly mayInstall: boolean;
   readonly flags: Arguments["flags"];
 }
+
+const defaultPodCidr = "10.244.0.0/16";
 
 /** Throws UsageError. */
 export function readUpOptions({ options: given, operands, flags }: Arguments): UpOptions {
@@ -69,9 +72,9 @@ export function readUpOptions({ options: given, operands, flags }: Arguments): U
     nodeName: options.get("node-name"),
     components: readComponents(options.get("components")),
     serviceCidrs: cidrs(options, "service-cidr", "10.0.0.0/16"),
-    podCidrs: cidrs(options, "pod-cidr", "10.244.0.0/16"),
+    podCidrs: cidrs(options, "pod-cidr", defaultPodCidr),
     nodeCidr: nodeCidr(options),
-    nodeNumber: integer(options, "node-number", { fallback: 0, min: 0, max: 65_535 }),
+    nodePodCidrs: options.has("node-pod-cidr") ? cidrs(options, "node-pod-cidr", "") : nodePodCidrs(cidrs(options, "pod-cidr", defaultPodCidr), 0),
     isVerbose: options.get("v") === "true",
     mayInstall: options.get("no-install") !== "true",
     flags,

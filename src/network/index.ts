@@ -3,3 +3,5 @@ export { bridgeName, cniConfig, gatewayAddress, writeCniConfig } from "./cni-con
 export type { CniConfig, CniOptions } from "./cni-config.ts";
 export { resetNetwork, setUpNodeNetwork } from "./node-network.ts";
 export type { NodeNetwork, NodeNetworkOptions } from "./node-network.ts";
+export { runNodeRoutes } from "./node-routes.ts";
+export type { NodeRoutesOptions } from "./node-routes.ts";

@@ -190,7 +190,7 @@ function serverOptions(parts: { clock: Clock; random: Random; log: Log; store: S
     privateKeyEncoding: { type: "pkcs8", format: "pem" },
     publicKeyEncoding: { type: "spki", format: "pem" },
   }).privateKey;
-  const { settings, gates, runtimeConfig, admission } = apiServerFlags(new Map(Object.entries({ "endpoint-reconciler-type": "none", ...flags }).map(([name, value]) => [name, [value]])), { serviceCidrs: ["10.0.0.0/16"] });
+  const { settings, gates, runtimeConfig, admission } = apiServerFlags(new Map(Object.entries({ "endpoint-reconciler-type": "none", ...flags }).map(([name, value]) => [name, [value]])), { serviceCidrs: ["10.0.0.0/16"], components: new Set() });
   return {
     ...parts,
     settings: { ...settings, advertiseAddress: "192.0.2.1", securePort: 6443, clientAuthority: "", maxBodyBytes: 3 * 1024 * 1024 },

@@ -17,6 +17,8 @@ export interface InstanceOptions {
   readonly uid?: number;
   /** Only this component, as `coracle COMPONENT`. */
   readonly command?: string;
+  /** A network namespace to run in, instead of the machine's. */
+  readonly namespace?: string;
 }
 
 /** `bin/coracle ARGS…` to its end; `through` is a program with arguments that starts it (setpriv, unshare). */
@@ -52,9 +54,10 @@ export class Instance implements AsyncDisposable {
   }
 
   /** Starts a process and resolves when it says that it is ready; rejects with its output when it ends before. */
-  async start({ args, uid, command = "up" }: InstanceOptions): Promise<ChildProcess> {
+  async start({ args, uid, command = "up", namespace }: InstanceOptions): Promise<ChildProcess> {
     this.#uid = uid;
-    const child = spawn(coraclePath, [command, "--data-dir", this.dataDir, ...args], { stdio: ["ignore", "pipe", "pipe"], detached: true, ...(uid !== undefined && { uid, gid: uid, env: { ...process.env, HOME: path.dirname(this.dataDir) } }) });
+    const [program, ...before] = namespace === undefined ? [coraclePath] : ["nsenter", `--net=/run/netns/${namespace}`, coraclePath];
+    const child = spawn(program!, [...before, command, "--data-dir", this.dataDir, ...args], { stdio: ["ignore", "pipe", "pipe"], detached: true, ...(uid !== undefined && { uid, gid: uid, env: { ...process.env, HOME: path.dirname(this.dataDir) } }) });
     this.#running.add(child);
     let output = "";
     await new Promise<void>((resolve, reject) => {
@@ -76,6 +79,16 @@ export class Instance implements AsyncDisposable {
     child.kill(signal);
     await ended;
     this.#running.delete(child);
+  }
+
+  async endAll(signal: NodeJS.Signals): Promise<void> {
+    for (const child of this.#running) await this.end(child, signal);
+  }
+
+  /** The names of a node's pods in `default`, but for those that are being deleted. */
+  async podsOf(node: string): Promise<string[]> {
+    const { items } = JSON.parse(await this.kubectl("get", "pods", "--field-selector", `spec.nodeName=${node}`, "-o", "json")) as { items: { metadata: { name: string; deletionTimestamp?: string } }[] };
+    return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ metadata }) => metadata.name);
   }
 
   async kubectl(...args: string[]): Promise<string> {
@@ -107,7 +120,7 @@ export class Instance implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const child of this.#running) await this.end(child, "SIGTERM");
+    await this.endAll("SIGTERM");
     await this.coracle("reset");
     if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true });
   }

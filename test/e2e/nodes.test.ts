@@ -23,12 +23,11 @@ describe("several nodes", { skip: (await whyNoContainers()) ?? false }, () => {
   after(async () => {
     await instance[Symbol.asyncDispose]();
   });
-  const podsOf = async (node: string) => (await instance.kubectl("get", "pods", "--field-selector", `spec.nodeName=${node}`, "-o", "jsonpath={.items[*].metadata.name}")).split(" ").filter(Boolean);
   const restartsOf = (node: string) => instance.kubectl("get", "pods", "--field-selector", `spec.nodeName=${node}`, "-o", "jsonpath={range .items[*]}{.metadata.name} {.status.containerStatuses[0].containerID}{'\\n'}{end}");
 
   test("a pod of either node reaches the pods of both through the Service, by its name", async () => {
     for (const node of ["first", "first-2"]) {
-      const [pod] = await podsOf(node);
+      const [pod] = await instance.podsOf(node);
       const seen = new Set<string>();
       await until(async () => {
         seen.add(await instance.kubectl("exec", pod!, "--", "wget", "-qO-", "http://hello"));
@@ -38,7 +37,7 @@ describe("several nodes", { skip: (await whyNoContainers()) ?? false }, () => {
   });
 
   test("logs and exec lead to the right node, and the machine reaches its node ports", async () => {
-    const [pod] = await podsOf("first-2");
+    const [pod] = await instance.podsOf("first-2");
     assert.match(await instance.kubectl("logs", pod!), /hello v1 listens/);
     assert.equal(await instance.kubectl("exec", pod!, "--", "hostname"), pod);
     const port = await instance.kubectl("get", "service", "hello", "-o", "jsonpath={.spec.ports[0].nodePort}");

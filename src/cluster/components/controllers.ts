@@ -3,11 +3,15 @@ import { readFile } from "node:fs/promises";
 import { TaskGroup } from "../../base/task-group.ts";
 import { runControllers } from "../../controllers/index.ts";
 import { quotaRules } from "./quota-rules.ts";
+import type { Environment } from "../environment.ts";
+import { borrowPrograms } from "../shared-programs.ts";
+import type { UpOptions } from "../up-options.ts";
+import { chooseDataPlane } from "./choose-runtime.ts";
 import type { StartComponent } from "./start-components.ts";
 
 export const startControllers: StartComponent = async ({ environment, options, certificates, transportFor }) => {
   const { clock, random, log } = environment;
-  const flags = options.flags.get("controllers") ?? new Map<string, string[]>();
+  const flags = new Map([...(await defaultFlags(environment, options)), ...(options.flags.get("controllers") ?? [])]);
   const file = async (flag: string) => {
     const path = flags.get(flag)?.at(-1);
     return path === undefined ? undefined : readFile(path, "utf8");
@@ -19,3 +23,11 @@ export const startControllers: StartComponent = async ({ environment, options, c
   group.start("controllers", (signal) => runControllers({ transportFor, clock, random, log, signal, caBundle, authorityKey, serviceAccountKey, quotaRules, flags }));
   return { [Symbol.asyncDispose]: () => group.close() };
 };
+
+/** Where nodes may join: each gets its pods' range, and tokens work. */
+async function defaultFlags(environment: Environment, options: UpOptions): Promise<[string, readonly string[]][]> {
+  if (!options.components.has("nodes")) return [];
+  await using borrowed = borrowPrograms(environment);
+  const hasPodNetwork = (await chooseDataPlane(options, borrowed.programs)) === "nft";
+  return [["controllers", ["*,bootstrapsigner,tokencleaner"]], ...(hasPodNetwork ? ([["allocate-node-cidrs", ["true"]], ["cluster-cidr", [options.podCidrs.join(",")]]] as [string, string[]][]) : [])];
+}

@@ -14,7 +14,6 @@ import { UsageError } from "../arguments.ts";
 import { dnsClusterAddress } from "./dns.ts";
 import { firstHostAddress } from "../host-address.ts";
 import { instanceId } from "../instance-id.ts";
-import { nodePodCidrs } from "../nodes/node-place.ts";
 import { borrowPrograms } from "../shared-programs.ts";
 import { readKubeletSettings } from "./kubelet-settings.ts";
 import { startNodeRuntime } from "./node-runtime.ts";
@@ -39,7 +38,7 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
     const runtime = running.use(await startNodeRuntime({ environment, options, programs: borrowed.programs, group: beside }));
     const address = firstHostAddress();
     const nodeNames = namesOfNodes(options.nodeName ?? hostname().toLowerCase(), runtime.kind === "containerd" ? 1 : options.nodes);
-    const serving = await certificates.serving("kubelet", [...new Set([...nodeNames.slice(0, 1), "localhost", "127.0.0.1", address])]);
+    const serving = await certificates.serving("kubelet", [nodeNames[0]!, address], ["localhost", "127.0.0.1"]);
     const kubelets: Kubelet[] = [];
     const authority = await certificates.authority();
     const handlerOf = (nodeName: string, served: () => readonly Kubelet[]) => {
@@ -116,7 +115,7 @@ async function nodeOptions({ environment, options }: ComponentContext, runtime: 
     machine,
     settings,
     // The pod network is ours only where containers are.
-    ...(runtime.kind === "containerd" && options.components.has("network") && { podCidrs: nodePodCidrs(options.podCidrs, options.nodeNumber) }),
+    ...(runtime.kind === "containerd" && options.components.has("network") && { podCidrs: options.nodePodCidrs }),
     ...(runtime.kind === "containerd" && { systemLogs: "/var/log" }),
     network: nodeNetworkCalls,
     dns: {

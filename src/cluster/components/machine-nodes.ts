@@ -1,6 +1,12 @@
-/** Further nodes of this machine as a component: starts those that are there and those that `--nodes` asks for, and lets them go with us. */
+/**
+ * Further nodes as a component: starts those of this machine that are there and those that `--nodes` asks for, lets them go with us, and
+ * approves what nodes of any machine ask for.
+ */
 import { hostname } from "node:os";
 import { TaskGroup } from "../../base/task-group.ts";
+import { approverRules, runApprover } from "../../joining/index.ts";
+import { administrator } from "../admin-connection.ts";
+import { ensureComponentRole } from "../component-role.ts";
 import { MachineNodes } from "../nodes/machine-nodes.ts";
 import { writeRanges } from "../nodes/node-folders.ts";
 import { borrowPrograms } from "../shared-programs.ts";
@@ -8,13 +14,18 @@ import { chooseRuntime } from "./choose-runtime.ts";
 import type { StartComponent } from "./start-components.ts";
 
 /** Only with containers: nodes of other runtimes are part of the kubelet component. They start one after the other, and nobody waits for them. */
-export const startMachineNodes: StartComponent = async ({ environment, options, api }) => {
+export const startMachineNodes: StartComponent = async (context) => {
+  const { environment, options, api, transportFor } = context;
   const borrowed = borrowPrograms(environment);
   const { log } = environment;
   if ((await chooseRuntime(options, borrowed.programs)).kind !== "containerd" || !options.components.has("kubelet")) return borrowed;
   await writeRanges(options.dataDir, options);
-  const nodes = new MachineNodes({ environment, programs: borrowed.programs, dataDir: options.dataDir, serverPort: async () => Number(new URL(api.url).port) });
-  const group = new TaskGroup({ onFailure: (name, error) => log.error("A node did not start", { name, error }) });
+  const nodes = new MachineNodes({ environment, programs: borrowed.programs, dataDir: options.dataDir, serverPort: async () => Number(new URL(api.url).port), transport: () => transportFor(administrator) });
+  const group = new TaskGroup({ onFailure: (name, error) => log.error("A part of the nodes failed", { name, error }) });
+  const user = "system:serviceaccount:kube-system:coracle-node-approver";
+  await ensureComponentRole(context, { name: "system:coracle-node-approver", user, rules: approverRules() });
+  const approver = transportFor({ username: user, groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"] });
+  group.start("approver", (signal) => runApprover({ ...environment, log: log.with({ component: "nodes" }), transport: approver }, signal));
   group.start("nodes", async (signal) => {
     const first = options.nodeName ?? hostname().toLowerCase();
     const known = await nodes.list();

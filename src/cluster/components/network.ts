@@ -1,10 +1,12 @@
 /** The pod network as a component: set up before the kubelet starts pods; it stays when we stop, since pods go on running. */
+import { isIPv4 } from "node:net";
+import { hostname } from "node:os";
 import { join } from "node:path";
+import { TaskGroup } from "../../base/task-group.ts";
 import type { Programs } from "../../host/index.ts";
-import { cniConfig, resetNetwork, setUpNodeNetwork, writeCniConfig } from "../../network/index.ts";
+import { cniConfig, resetNetwork, runNodeRoutes, setUpNodeNetwork, writeCniConfig } from "../../network/index.ts";
 import type { Environment } from "../environment.ts";
 import { instanceId } from "../instance-id.ts";
-import { nodePodCidrs } from "../nodes/node-place.ts";
 import { borrowPrograms } from "../shared-programs.ts";
 import type { UpOptions } from "../up-options.ts";
 import { chooseDataPlane } from "./choose-runtime.ts";
@@ -17,14 +19,34 @@ export function cniConfDirectory(dataDir: string): string {
   return join(dataDir, "cni", "net.d");
 }
 
-export async function startNetwork({ environment, options }: ComponentContext): Promise<AsyncDisposable> {
-  const borrowed = borrowPrograms(environment);
+export async function startNetwork({ environment, options, api, transportFor }: ComponentContext): Promise<AsyncDisposable> {
+  const running = new AsyncDisposableStack();
   try {
-    if ((await chooseDataPlane(options, borrowed.programs)) !== "nft") return borrowed;
-    await setUp(environment, options, borrowed.programs);
-    return borrowed;
+    const { programs } = running.use(borrowPrograms(environment));
+    if ((await chooseDataPlane(options, programs)) !== "nft") return running;
+    await setUp(environment, options, programs);
+    const log = environment.log.with({ component: "network" });
+    const group = new TaskGroup({ onFailure: (name, error) => log.error("A component failed", { name, error }) });
+    running.defer(() => group.close());
+    const server = new URL(api.url).hostname;
+    group.start("routes", (signal) =>
+      runNodeRoutes(
+        {
+          ...environment,
+          log,
+          programs,
+          // The proxy's rights are what a node's network needs: to read nodes.
+          transport: transportFor({ username: "system:kube-proxy", groups: ["system:authenticated"] }),
+          nodeName: options.nodeName ?? hostname().toLowerCase(),
+          clusterCidrs: options.podCidrs,
+          serverAddress: isIPv4(server) && !server.startsWith("127.") ? server : undefined,
+        },
+        signal,
+      ),
+    );
+    return running;
   } catch (error) {
-    await borrowed[Symbol.asyncDispose]();
+    await running.disposeAsync();
     throw error;
   }
 }
@@ -32,18 +54,17 @@ export async function startNetwork({ environment, options }: ComponentContext): 
 async function setUp(environment: Environment, options: UpOptions, programs: Programs): Promise<void> {
   try {
     const id = instanceId(options.dataDir);
-    const podCidrs = nodePodCidrs(options.podCidrs, options.nodeNumber);
     await setUpNodeNetwork({
       programs,
       log: environment.log.with({ component: "network" }),
       instanceId: id,
-      podCidrs,
+      podCidrs: options.nodePodCidrs,
       clusterCidrs: options.podCidrs,
       serviceCidrs: options.serviceCidrs,
     });
     await writeCniConfig(
       cniConfDirectory(options.dataDir),
-      cniConfig({ instanceId: id, podCidrs, addressDirectory: join(options.dataDir, "cni", "addresses") }),
+      cniConfig({ instanceId: id, podCidrs: options.nodePodCidrs, addressDirectory: join(options.dataDir, "cni", "addresses") }),
     );
   } catch (error) {
     throw new Error(

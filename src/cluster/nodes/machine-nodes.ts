@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { sleep } from "../../base/clock.ts";
 import { createMounts } from "../../host/index.ts";
 import type { Programs } from "../../host/index.ts";
+import type { Transport } from "../../apimachinery/request.ts";
+import { Client, resources } from "../../client/index.ts";
 import { Certificates } from "../certificates.ts";
 import { UsageError } from "../arguments.ts";
 import type { Environment } from "../environment.ts";
@@ -17,7 +19,7 @@ import { resetInstance, stopPods } from "../stop-pods.ts";
 import { plugIn, programsOf, pullOut, removeMachineNetwork } from "./machine-network.ts";
 import { nodeFolder, readNodes, readRanges, writeNode } from "./node-folders.ts";
 import type { NodeRecord } from "./node-folders.ts";
-import { freeNumber, placeNode, requireName } from "./node-place.ts";
+import { freeNumber, numberOfShare, placeNode, requireName } from "./node-place.ts";
 import type { ClusterRanges, NodePlace } from "./node-place.ts";
 
 export interface MachineNodesOptions {
@@ -26,6 +28,8 @@ export interface MachineNodesOptions {
   readonly dataDir: string;
   /** The port of the API server on this machine. */
   readonly serverPort: () => Promise<number>;
+  /** Into the API server, as somebody who may read nodes. */
+  readonly transport: () => Transport;
 }
 
 /** How long a node may take to run, images and all, and to stop in order. */
@@ -50,7 +54,7 @@ export class MachineNodes {
     requireName(name);
     const known = await this.list();
     if (known.some((node) => node.name === name)) throw new UsageError(`there is a node ${name} already: \`coracle node start ${name}\` starts it`);
-    const record = { name, number: freeNumber(known.map(({ number }) => number)), isStopped: false };
+    const record = { name, number: freeNumber([...known.map(({ number }) => number), ...(await this.#takenNumbers())]), isStopped: false };
     await this.#placeOf(record);
     await writeNode(this.#options.dataDir, record);
     await this.start(name);
@@ -140,6 +144,14 @@ export class MachineNodes {
     await removeProcessId(folder);
   }
 
+  /** Those whose share of the pods' ranges other nodes have, such as nodes that joined. */
+  async #takenNumbers(): Promise<number[]> {
+    const { podCidrs } = await this.#ranges();
+    const client = new Client({ transport: this.#options.transport(), clock: this.#options.environment.clock, userAgent: "coracle" });
+    const { items } = await client.list(resources.nodes, "");
+    return items.flatMap(({ spec }) => spec?.podCIDRs ?? []).map((share) => numberOfShare(podCidrs, share));
+  }
+
   async #record(name: string): Promise<NodeRecord> {
     const record = (await this.list()).find((node) => node.name === name);
     if (record === undefined) throw new UsageError(`there is no node ${JSON.stringify(name)}: \`coracle node ls\` lists those that can be stopped, started and removed`);
@@ -158,5 +170,5 @@ export class MachineNodes {
 }
 
 function wordsOf(place: NodePlace, { podCidrs, serviceCidrs, nodeCidr }: ClusterRanges): string[] {
-  return ["--runtime", "containerd", "--no-install", "--pod-cidr", podCidrs.join(","), "--service-cidr", serviceCidrs.join(","), "--node-cidr", nodeCidr, "--node-number", String(place.number)];
+  return ["--runtime", "containerd", "--no-install", "--pod-cidr", podCidrs.join(","), "--service-cidr", serviceCidrs.join(","), "--node-cidr", nodeCidr, "--node-pod-cidr", place.podCidrs.join(",")];
 }

@@ -1,6 +1,7 @@
 /** `coracle node ls|add|rm|start|stop`: further nodes of this machine; `coracle node run` is what each of them runs. */
 import { resolve } from "node:path";
 import { UsageError, parseArguments } from "../arguments.ts";
+import { adminConnection } from "../admin-connection.ts";
 import { requireOwner } from "../data-directory.ts";
 import { commandEnvironment } from "../environment.ts";
 import { removeProcessId, readProcessId, writeProcessId } from "../process-id.ts";
@@ -21,7 +22,8 @@ export async function runNode(words: readonly string[]): Promise<void> {
   await requireOwner(dataDir);
   const environment = commandEnvironment();
   await using borrowed = borrowPrograms(environment);
-  const nodes = new MachineNodes({ environment, programs: borrowed.programs, dataDir, serverPort: () => serverPort(dataDir) });
+  await using admin = await adminConnection(dataDir, environment);
+  const nodes = new MachineNodes({ environment, programs: borrowed.programs, dataDir, serverPort: () => serverPort(dataDir), transport: () => admin.transport });
   if (action === "ls") await listNodes(nodes, dataDir);
   else if (action === "add") await nodes.add(name);
   else if (action === "rm") await nodes.remove(name);

@@ -1,5 +1,5 @@
 /** Where a further node of this machine lies: its names and addresses, all told by the cluster's ranges and the node's number. Pure. */
-import { cidrText, ipText, parseCidr } from "../../apimachinery/net.ts";
+import { cidrContainsCidr, cidrText, ipText, parseCidr } from "../../apimachinery/net.ts";
 import { UsageError } from "../arguments.ts";
 import type { UpOptions } from "../up-options.ts";
 
@@ -54,6 +54,13 @@ export function nodePodCidrs(podCidrs: readonly string[], number: number): strin
     if (first > cidr.last) throw new UsageError(`the pods' range ${text} has no share for node number ${number}: a node takes a /${prefixLength}`);
     return cidrText({ ...cidr, first, last: first + size - 1n, prefixLength });
   });
+}
+
+/** The number whose share of the pods' ranges this is; -1 when it lies elsewhere. */
+export function numberOfShare(podCidrs: readonly string[], share: string): number {
+  const [range, cidr] = [parseCidr(podCidrs[0]!)!, parseCidr(share)];
+  if (cidr === undefined || !cidrContainsCidr(range, cidr)) return -1;
+  return Number((cidr.first - range.first) >> BigInt((range.family === "IPv4" ? 32 : 128) - Math.max(range.prefixLength, sharePrefix[range.family])));
 }
 
 /** The lowest number that no node has. */

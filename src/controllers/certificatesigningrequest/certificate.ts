@@ -1,9 +1,9 @@
 import "reflect-metadata";
 import { webcrypto } from "node:crypto";
 import * as x509 from "@peculiar/x509";
-import { alternativeNames } from "./request.ts";
+import { alternativeNames } from "../../apimachinery/certificate-request.ts";
 import type { Random } from "../../base/random.ts";
-import type { CertificateRequest } from "./request.ts";
+import type { CertificateRequest } from "../../apimachinery/certificate-request.ts";
 
 /** Issues certificates with the cluster's authority. */
 export class CertificateIssuer {

@@ -3,7 +3,7 @@ import { equal } from "node:assert/strict";
 import { lifetimeMs, planCleaning } from "./plan.ts";
 import { refusal, signers } from "./request.ts";
 import type { CertificateSigningRequest } from "../../api/certificates-v1/types.ts";
-import type { CertificateRequest } from "./request.ts";
+import type { CertificateRequest } from "../../apimachinery/certificate-request.ts";
 
 const node = {
   commonName: "system:node:n",

@@ -6,7 +6,7 @@ import { conditionOf, parseRequest, refusal, signers } from "./request.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { CertificateSigningRequest } from "../../api/certificates-v1/types.ts";
 import type { Plan } from "../../operator/index.ts";
-import type { CertificateRequest } from "./request.ts";
+import type { CertificateRequest } from "../../apimachinery/certificate-request.ts";
 
 /** What the signing controller does with a request: approved ones of its signers are signed, or refused with a reason. */
 export function signingDecision(csr: DeepReadonly<CertificateSigningRequest>): SigningDecision {

@@ -1,36 +1,11 @@
-import "reflect-metadata";
-import * as x509 from "@peculiar/x509";
+import { parseCertificateRequest } from "../../apimachinery/certificate-request.ts";
+import type { CertificateRequest } from "../../apimachinery/certificate-request.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { CertificateSigningRequest, CertificateSigningRequestCondition } from "../../api/certificates-v1/types.ts";
 
 /** The PKCS#10 request inside a CertificateSigningRequest. Throws when it cannot be read. */
 export function parseRequest({ spec }: DeepReadonly<CertificateSigningRequest>): CertificateRequest {
-  const pkcs10 = new x509.Pkcs10CertificateRequest(Buffer.from(spec.request, "base64").toString("latin1"));
-  const names = alternativeNames(pkcs10)?.names.items ?? [];
-  const valuesOf = (type: string) => names.filter((name) => name.type === type).map(({ value }) => value);
-  return {
-    pkcs10,
-    commonName: pkcs10.subjectName.getField("CN").at(-1) ?? "",
-    organizations: pkcs10.subjectName.getField("O"),
-    dnsNames: valuesOf("dns"),
-    addresses: valuesOf("ip"),
-    emails: valuesOf("email"),
-    uris: valuesOf("url"),
-  };
-}
-
-export interface CertificateRequest {
-  readonly pkcs10: x509.Pkcs10CertificateRequest;
-  readonly commonName: string;
-  readonly organizations: readonly string[];
-  readonly dnsNames: readonly string[];
-  readonly addresses: readonly string[];
-  readonly emails: readonly string[];
-  readonly uris: readonly string[];
-}
-
-export function alternativeNames({ extensions }: x509.Pkcs10CertificateRequest): x509.SubjectAlternativeNameExtension | undefined {
-  return extensions.find((extension) => extension instanceof x509.SubjectAlternativeNameExtension);
+  return parseCertificateRequest(spec.request);
 }
 
 export const signers = {

@@ -126,5 +126,5 @@ function read(text: string) {
     const name = flag.slice(0, equals);
     flags.set(name, [...(flags.get(name) ?? []), flag.slice(equals + 1)]);
   }
-  return apiServerFlags(flags, { serviceCidrs: ["10.0.0.0/16"] });
+  return apiServerFlags(flags, { serviceCidrs: ["10.0.0.0/16"], components: new Set() });
 }

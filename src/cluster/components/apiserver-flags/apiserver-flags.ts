@@ -24,7 +24,7 @@ export interface ApiServerFlags {
 }
 
 /** Throws UsageError for a flag that kube-apiserver does not have, or a value that it would refuse. */
-export function apiServerFlags(flags: Flags, options: Pick<UpOptions, "serviceCidrs">): ApiServerFlags {
+export function apiServerFlags(flags: Flags, options: Pick<UpOptions, "serviceCidrs" | "components">): ApiServerFlags {
   checkFlagValues(flags);
   const { releases, gates, runtimeConfig } = checkedChoices(flags);
   const asked = lists(flags, "service-cluster-ip-range") ?? [];
@@ -53,7 +53,7 @@ export function apiServerFlags(flags: Flags, options: Pick<UpOptions, "serviceCi
     serviceAddress: new AddressRange(serviceCidrs[0]!).first,
     gates,
     runtimeConfig,
-    allowsBootstrapTokens: isOn(flags, "enable-bootstrap-token-auth", false),
+    allowsBootstrapTokens: isOn(flags, "enable-bootstrap-token-auth", options.components.has("nodes")),
     admission: {
       enabled: ["NodeRestriction", ...(lists(flags, "enable-admission-plugins") ?? [])],
       disabled: lists(flags, "disable-admission-plugins") ?? [],
