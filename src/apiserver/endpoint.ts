@@ -1,6 +1,8 @@
 /** What lies behind the last stage: resources, discovery, health, version and the other paths. */
 import groupOrder from "../api/data/group-order.json" with { type: "json" };
 import type { ApiResponse } from "../apimachinery/request.ts";
+import { proxyToExtension } from "./aggregation/proxy.ts";
+import type { RemoteVersion } from "./aggregation/api-service-index.ts";
 import { DiscoveryDocuments } from "./discovery/documents.ts";
 import { handleFairnessDumps } from "./flowcontrol/dumps.ts";
 import { handleDiscovery } from "./discovery/handle-discovery.ts";
@@ -20,12 +22,11 @@ import type { RequestContext } from "./request-context.ts";
 import type { ServerState } from "./server-state.ts";
 
 export function createEndpoint(server: ServerState): Endpoint {
-  const documents = new DiscoveryDocuments(server.resources, {
-    order: { groups: groupOrder.groups, versions: new Map(Object.entries(groupOrder.versions)) },
-    hasStorageHash: server.isEnabled("StorageVersionHash"),
-  });
-  const openApi = new OpenApiDocuments(server.resources, server.descriptions, { hasEnums: server.isEnabled("OpenAPIEnums") });
+  const documents = new DiscoveryDocuments(server.resources, { builtIn: groupOrder.groups, others: server, hasStorageHash: server.isEnabled("StorageVersionHash") });
+  const openApi = new OpenApiDocuments(server.resources, server.descriptions, { hasEnums: server.isEnabled("OpenAPIEnums"), publications: server.publications });
   return async (context) => {
+    const remote = remoteOf(context);
+    if (remote !== undefined) return proxyToExtension(context, remote);
     if (context.info.isResourceRequest && !isUnknownGroupRoot(context)) return dispatchResource(context);
     return (
       handleDiscovery(context, documents) ??
@@ -40,6 +41,16 @@ export function createEndpoint(server: ServerState): Endpoint {
       plainText(404, "404 page not found\n")
     );
   };
+}
+
+/** Who serves what a path names elsewhere: resources, discovery of a version, its OpenAPI document. */
+function remoteOf({ info, server }: RequestContext): RemoteVersion | undefined {
+  const segments = info.path.split("/");
+  const start = segments[1] === "openapi" && segments[2] === "v3" ? 3 : 1;
+  const [root, group, version] = segments.slice(start);
+  if (root !== "apis" || group === undefined || version === undefined) return undefined;
+  const remote = server.apiServices.remote(group, version);
+  return start === 3 && !server.publications.v3Urls().has(`apis/${group}/${version}`) ? undefined : remote;
 }
 
 /** `/apis/GROUP/VERSION` has as many parts as a resource path below it has not. */

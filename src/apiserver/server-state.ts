@@ -6,6 +6,9 @@ import type { Random } from "../base/random.ts";
 import type { TaskGroup } from "../base/task-group.ts";
 import type { RuleSettings } from "../api/strategy.ts";
 import type { Store } from "../storage/store.ts";
+import type { ApiServiceIndex } from "./aggregation/api-service-index.ts";
+import type { ExtensionConnector } from "./aggregation/connector.ts";
+import type { Publications } from "./aggregation/publications.ts";
 import type { AdmissionChain } from "./admission/chain.ts";
 import type { AnonymousChoice } from "./authn/anonymous.ts";
 import type { Auditor } from "./audit/auditor.ts";
@@ -52,6 +55,10 @@ export interface ServerState {
   readonly allocator: ServiceAllocator;
   readonly nodes: NodeConnector;
   readonly webhooks: WebhookConnector;
+  readonly extensions: ExtensionConnector;
+  /** Who serves which group-version. */
+  readonly apiServices: ApiServiceIndex;
+  readonly publications: Publications;
   readonly settings: ServerSettings;
   /** Texts of types and fields. */
   readonly descriptions: Descriptions;

@@ -10,6 +10,10 @@ import type { Random } from "../base/random.ts";
 import { TaskGroup } from "../base/task-group.ts";
 import type { ApiRequest, ApiResponse } from "../apimachinery/request.ts";
 import type { Store } from "../storage/store.ts";
+import { ApiServiceIndex } from "./aggregation/api-service-index.ts";
+import { noExtensions } from "./aggregation/connector.ts";
+import type { ExtensionConnector } from "./aggregation/connector.ts";
+import { Publications } from "./aggregation/publications.ts";
 import { admissionPlugins } from "./admission/plugins.ts";
 import type { PluginChoice } from "./admission/plugins.ts";
 import { AdmissionChain } from "./admission/chain.ts";
@@ -69,6 +73,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly setVerbosity?: (level: number) => void;
   /** Default: no webhook can be reached. */
   readonly webhooks?: WebhookConnector;
+  /** Default: no extension API server can be reached. */
+  readonly extensions?: ExtensionConnector;
   /** The state of every feature gate; default: as the current release has them. */
   readonly gates?: Readonly<Record<string, boolean>>;
   /** What `--runtime-config` turns on and off: `group/version`, `api/all`, `api/beta`, … */
@@ -204,8 +210,14 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
     allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), addresses: () => cacheOf("networking.k8s.io", "ipaddresses"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),
     nodes: options.nodes,
     webhooks: options.webhooks ?? noWebhooks,
+    extensions: options.extensions ?? noExtensions,
+    apiServices: new ApiServiceIndex(cacheOf("apiregistration.k8s.io", "apiservices")),
+    get publications() {
+      return publications;
+    },
     isEnabled: versionChoice.isEnabled,
     setVerbosity: options.setVerbosity ?? (() => {}),
   };
+  const publications = new Publications(state);
   return state;
 }

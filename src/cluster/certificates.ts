@@ -35,11 +35,19 @@ export function clientName(username: string): string {
 export class Certificates {
   readonly #store: KeyStore;
   readonly #clock: Clock;
+  readonly #authorityName: string;
   #authority: Authority | undefined;
 
-  constructor(store: KeyStore, clock: Clock) {
+  /** `authorityName` is that of its files. */
+  constructor(store: KeyStore, clock: Clock, authorityName = "ca") {
     this.#store = store;
     this.#clock = clock;
+    this.#authorityName = authorityName;
+  }
+
+  /** Of an authority of its own: certificates of front proxies, which may speak for any user. */
+  frontProxy(): Certificates {
+    return new Certificates(this.#store, this.#clock, "front-proxy-ca");
   }
 
   /** PEM of the authority that signs all others. */
@@ -85,20 +93,21 @@ export class Certificates {
 
   async #signer(): Promise<Required<Authority>> {
     const { key, ...authority } = await this.#loadAuthority();
-    if (key === undefined) throw new Error(`ca.key is missing ${this.#store.place}: only where the cluster was made can certificates be signed`);
+    if (key === undefined) throw new Error(`${this.#authorityName}.key is missing ${this.#store.place}: only where the cluster was made can certificates be signed`);
     return { ...authority, key };
   }
 
   /** The one that is kept; without any, a new one. */
   async #loadAuthority(): Promise<Authority> {
     if (this.#authority !== undefined) return this.#authority;
-    const [pem, key] = await Promise.all([this.#store.read("ca.crt"), this.#store.read("ca.key")]);
-    if (pem === undefined && key !== undefined) throw new Error(`ca.crt is missing ${this.#store.place}, beside ca.key: restore the data directory from a backup`);
+    const name = this.#authorityName;
+    const [pem, key] = await Promise.all([this.#store.read(`${name}.crt`), this.#store.read(`${name}.key`)]);
+    if (pem === undefined && key !== undefined) throw new Error(`${name}.crt is missing ${this.#store.place}, beside ${name}.key: restore the data directory from a backup`);
     if (pem === undefined) return this.#makeAuthority();
     try {
       this.#authority = { certificate: new x509.X509Certificate(pem), pem, ...(key !== undefined && { key: await importKey(key) }) };
     } catch (cause) {
-      throw new Error(`ca.crt or ca.key ${this.#store.place} is damaged: restore the data directory from a backup`, { cause });
+      throw new Error(`${name}.crt or ${name}.key ${this.#store.place} is damaged: restore the data directory from a backup`, { cause });
     }
     return this.#authority;
   }
@@ -108,7 +117,7 @@ export class Certificates {
     const nowMs = this.#clock.nowMs();
     const certificate = await x509.X509CertificateGenerator.createSelfSigned({
       serialNumber: serialNumber(),
-      name: "CN=coracle-ca",
+      name: `CN=coracle-${this.#authorityName}`,
       notBefore: new Date(nowMs - 3_600_000),
       notAfter: new Date(nowMs + 10 * yearMs),
       signingAlgorithm: algorithm,
@@ -116,8 +125,8 @@ export class Certificates {
       extensions: [new x509.BasicConstraintsExtension(true, undefined, true), new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign | x509.KeyUsageFlags.digitalSignature, true), await x509.SubjectKeyIdentifierExtension.create(keys.publicKey)],
     });
     const pem = certificate.toString("pem");
-    await this.#store.write("ca.key", await exportKey(keys.privateKey));
-    await this.#store.write("ca.crt", pem);
+    await this.#store.write(`${this.#authorityName}.key`, await exportKey(keys.privateKey));
+    await this.#store.write(`${this.#authorityName}.crt`, pem);
     this.#authority = { certificate, key: keys.privateKey, pem };
     return this.#authority;
   }

@@ -1,12 +1,12 @@
 /** Reaches kubelets over HTTPS: plain requests through HTTP/1.1 with keep-alive, upgrades as raw connections. */
 import http from "node:http";
 import https from "node:https";
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import type { Duplex } from "node:stream";
-import type { ApiRequest, ApiResponse, UpgradedConnection } from "../apimachinery/request.ts";
+import type { IncomingMessage } from "node:http";
+import type { ApiRequest, ApiResponse } from "../apimachinery/request.ts";
 import type { ForwardTarget, NodeConnector } from "../apiserver/streaming/node-connector.ts";
 import type { Clock } from "../base/clock.ts";
 import type { KeyAndCertificate } from "./certificates.ts";
+import { flatten, join } from "./http-answers.ts";
 
 export class NodeDialer implements NodeConnector {
   readonly #agent: https.Agent;
@@ -74,31 +74,4 @@ function plainAnswer(response: IncomingMessage): ApiResponse {
   // HTTP/2 clients may not be sent it.
   const { connection: _connection, ...headers } = flatten(response.headers);
   return { status: response.statusCode ?? 502, headers, body: { kind: "stream", chunks: response as AsyncIterable<Uint8Array> } };
-}
-
-function flatten(headers: IncomingHttpHeaders): Record<string, string | string[]> {
-  const flat: Record<string, string | string[]> = {};
-  const hopByHop = new Set(["transfer-encoding", "content-length", "keep-alive", "date"]);
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined && !hopByHop.has(name)) flat[name] = value;
-  return flat;
-}
-
-/** Copies bytes both ways until both ends are done. */
-async function join(client: UpgradedConnection, node: { stream: Duplex; head: Buffer }): Promise<void> {
-  if (node.head.length > 0) client.stream.write(node.head);
-  if (client.head.length > 0) node.stream.write(client.head);
-  await new Promise<void>((resolve) => {
-    let isDone = false;
-    const finish = () => {
-      if (isDone) return;
-      isDone = true;
-      client.stream.destroy();
-      node.stream.destroy();
-      resolve();
-    };
-    client.stream.on("close", finish).on("error", finish);
-    node.stream.on("close", finish).on("error", finish);
-    client.stream.pipe(node.stream);
-    node.stream.pipe(client.stream);
-  });
 }

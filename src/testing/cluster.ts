@@ -16,6 +16,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
 import type { Transport, UserInfo } from "../apimachinery/request.ts";
+import type { ExtensionConnector } from "../apiserver/aggregation/connector.ts";
 import type { WebhookConnector } from "../apiserver/webhooks/webhook-connector.ts";
 import type { RequestHandler } from "../client/index.ts";
 import type { Store, StoreImage } from "../storage/index.ts";
@@ -52,8 +53,8 @@ export class TestCluster implements AsyncDisposable {
     this.random = seededRandom(options.seed ?? 1);
     const inner = openMemoryStore({ clock: this.clock, ...(options.image !== undefined && { image: options.image }) });
     this.#store = options.wrapStore?.(inner, this.clock) ?? inner;
-    const { webhooks, audit } = options;
-    this.#server = new ApiServer({ ...serverOptions({ clock: this.clock, random: this.random, log, store: this.#store }, options.flags ?? {}), ...(webhooks !== undefined && { webhooks }), ...(audit !== undefined && { audit: () => audit }) });
+    const { webhooks, extensions, audit } = options;
+    this.#server = new ApiServer({ ...serverOptions({ clock: this.clock, random: this.random, log, store: this.#store }, options.flags ?? {}), ...(webhooks !== undefined && { webhooks }), ...(extensions !== undefined && { extensions }), ...(audit !== undefined && { audit: () => audit }) });
     this.#requests = new CountedHandler(this.#server.handle, this.clock, options.onRequest);
     const transportFor = (user: UserInfo) => {
       const transport = loopbackTransport(this.#requests.handle, user);
@@ -167,6 +168,8 @@ export interface TestClusterOptions {
   readonly image?: StoreImage;
   /** How the server reaches webhooks; by default it does not. */
   readonly webhooks?: WebhookConnector;
+  /** How the server reaches extension API servers; by default it does not. */
+  readonly extensions?: ExtensionConnector;
   /** What is audited, and where to; by default nothing. */
   readonly audit?: AuditOptions;
   /** By name, in the order in which they start. */

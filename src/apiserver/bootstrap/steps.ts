@@ -1,4 +1,6 @@
 /** Start-up steps in order: the objects that every cluster has. Each is safe to repeat; its name is a post-start hook of /readyz. */
+import { AvailabilityController } from "../aggregation/availability-controller.ts";
+import { LocalServices } from "../aggregation/local-services.ts";
 import { CustomResourceRegistrar } from "../customresources/registrar.ts";
 import { keepDanglingConditions } from "../flowcontrol/dangling.ts";
 import { repairAddresses } from "../services/address-objects.ts";
@@ -11,6 +13,13 @@ import { createKubernetesService, createServiceCidr } from "./kubernetes-service
 import { createNamespaces } from "./namespaces.ts";
 import { createPriorityClasses } from "./priority-classes.ts";
 import { reconcileRbac } from "./rbac.ts";
+
+/** Local APIServices follow definitions; remote ones are watched over and asked what they serve. */
+async function startAggregation(server: ServerState): Promise<void> {
+  new LocalServices(server).start();
+  new AvailabilityController(server).start();
+  server.publications.start();
+}
 
 export interface BootstrapStep {
   readonly name: string;
@@ -30,4 +39,5 @@ export const bootstrapSteps: readonly BootstrapStep[] = [
   { name: "start-cluster-authentication-info-controller", run: publishAuthenticationConfig },
   { name: "apiservice-registration-controller", run: createApiServices },
   { name: "crd-informer-synced", run: (server) => new CustomResourceRegistrar(server).start() },
+  { name: "start-kube-aggregator-informers", run: startAggregation },
 ];

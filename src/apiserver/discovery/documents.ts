@@ -6,32 +6,40 @@ import { createHash } from "node:crypto";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import { apiVersionOf } from "../../apimachinery/object.ts";
 import type { ResourceDefinition, SubresourceDefinition } from "../registry/resource-definition.ts";
+import type { ServerState } from "../server-state.ts";
 import type { ResourceTable } from "../registry/resource-table.ts";
 
-export interface GroupOrder {
-  /** Groups in the order in which `/apis` lists them. */
-  readonly groups: readonly string[];
-  /** Versions of a group, the preferred one first. */
-  readonly versions: ReadonlyMap<string, readonly string[]>;
-}
+/** What is known of group-versions that are served elsewhere. */
+export type OtherServers = Pick<ServerState, "apiServices" | "publications">;
+
+/** Priorities of groups that no APIService tells. */
+const builtInPriority = 15_000;
+const customPriority = 1000;
 
 export interface DiscoveryOptions {
-  readonly order: GroupOrder;
+  readonly builtIn: readonly string[];
+  readonly others: OtherServers;
   /** Whether legacy lists say which version is stored (feature gate StorageVersionHash). */
   readonly hasStorageHash: boolean;
 }
 
 export class DiscoveryDocuments {
   readonly #table: ResourceTable;
-  readonly #order: GroupOrder;
+  /** Built-in groups in the order in which `/apis` lists them. */
+  readonly #builtIn: readonly string[];
+  readonly #others: OtherServers;
   readonly #hasStorageHash: boolean;
   readonly #cache = new Map<string, unknown>();
 
-  constructor(table: ResourceTable, { order, hasStorageHash }: DiscoveryOptions) {
+  constructor(table: ResourceTable, { builtIn, others, hasStorageHash }: DiscoveryOptions) {
     this.#table = table;
-    this.#order = order;
+    this.#builtIn = builtIn;
+    this.#others = others;
     this.#hasStorageHash = hasStorageHash;
-    table.onChange(() => this.#cache.clear());
+    const forget = () => this.#cache.clear();
+    table.onChange(forget);
+    others.apiServices.onChange(forget);
+    others.publications.onChange(forget);
   }
 
   /** APIGroupList of `/apis`. */
@@ -41,7 +49,7 @@ export class DiscoveryDocuments {
 
   /** APIGroup of `/apis/GROUP`, or undefined. */
   group(name: string): JsonObject | undefined {
-    if (name === "" || !this.#table.hasGroup(name)) return undefined;
+    if (name === "" || (!this.#table.hasGroup(name) && !this.#others.apiServices.remotes.some(({ group }) => group === name))) return undefined;
     return this.#cached(`group ${name}`, () => ({ kind: "APIGroup", apiVersion: "v1", ...this.#group(name) }));
   }
 
@@ -62,27 +70,37 @@ export class DiscoveryDocuments {
       const names = isCore ? [""] : this.#groupNames();
       const items = names.map((name) => ({
         metadata: name === "" ? {} : { name },
-        versions: this.#versions(name).map((version) => ({
-          version,
-          resources: this.#definitions(name, version).map(aggregatedEntry),
-          freshness: "Current",
-        })),
+        versions: this.#versions(name).map((version) => this.#aggregatedVersion(name, version)),
       }));
       const body: JsonObject = { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items };
       return { body, etag: `"${createHash("sha512").update(JSON.stringify(body)).digest("hex").toUpperCase()}"` };
     });
   }
 
+  #aggregatedVersion(group: string, version: string): JsonObject {
+    const remote = this.#others.apiServices.remote(group, version);
+    if (remote !== undefined) return this.#others.publications.discovery(remote);
+    return { version, resources: this.#definitions(group, version).map(aggregatedEntry), freshness: "Current" };
+  }
+
+  /** By the priority that APIServices give them; groups without one by the order of built-in groups, behind them those of definitions. */
   #groupNames(): string[] {
     const served = new Set([...this.#table].map((definition) => definition.group).filter((name) => name !== ""));
-    const known = this.#order.groups.filter((name) => served.has(name));
-    return [...known, ...[...served].filter((name) => !known.includes(name)).sort()];
+    for (const { group } of this.#others.apiServices.remotes) served.add(group);
+    const ranks = new Map([...served].map((name) => [name, this.#rank(name)]));
+    return [...served].sort((a, b) => ranks.get(b)! - ranks.get(a)! || (a < b ? -1 : 1));
+  }
+
+  #rank(group: string): number {
+    const known = this.#builtIn.indexOf(group);
+    // The aggregator's own group has no APIService, and comes first.
+    return this.#others.apiServices.groupPriority(group) ?? (known === 0 ? Number.MAX_SAFE_INTEGER : known > 0 ? builtInPriority - known : customPriority);
   }
 
   #versions(group: string): string[] {
     const served = new Set([...this.#table].filter((definition) => definition.group === group).map((definition) => definition.version));
-    const known = (this.#order.versions.get(group) ?? []).filter((version) => served.has(version));
-    return [...known, ...[...served].filter((version) => !known.includes(version)).sort(compareVersions)];
+    for (const remote of this.#others.apiServices.remotes) if (remote.group === group) served.add(remote.version);
+    return [...served].sort((a, b) => this.#others.apiServices.compareVersions(group, a, b));
   }
 
   #definitions(group: string, version: string): ResourceDefinition[] {

@@ -14,7 +14,7 @@ export async function handleProxy(context: RequestContext, definition: ResourceD
   const { namespace, name } = context.info;
   await context.server.admission.connect({ context, definition, subresource: "proxy", namespace, name });
   const target = targetOf(context, definition);
-  if (!isAllowed(target.address)) throw badRequestError("address not allowed");
+  if (!isAllowedAddress(target.address)) throw badRequestError("address not allowed");
   const { method, headers, query, body, signal } = context.request;
   const request = { method, path: pathBehind(context), query, headers: forwarded(headers), body, signal };
   try {
@@ -96,7 +96,7 @@ forbiddenRanges.addSubnet("fe80::", 10, "ipv6");
 forbiddenRanges.addSubnet("ff00::", 8, "ipv6");
 
 /** A client may not make the server talk to the server's own machine or to its link. */
-function isAllowed(address: string): boolean {
+export function isAllowedAddress(address: string): boolean {
   const family = isIP(address);
   return family !== 0 && !forbiddenRanges.check(address, family === 6 ? "ipv6" : "ipv4");
 }

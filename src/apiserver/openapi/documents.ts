@@ -9,6 +9,9 @@ import type { CompactType } from "../../apimachinery/schema.ts";
 import { versionInfo } from "../handlers/version.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { ResourceTable } from "../registry/resource-table.ts";
+import { partsSignature } from "../aggregation/publications.ts";
+import type { Publications } from "../aggregation/publications.ts";
+import { withParts } from "../aggregation/remote-openapi.ts";
 import { customDefinitions } from "./custom-definitions.ts";
 import type { Descriptions } from "./descriptions.ts";
 import { documentV2 } from "./document-v2.ts";
@@ -34,17 +37,21 @@ export class OpenApiDocuments {
   readonly #table: ResourceTable;
   readonly #descriptions: Descriptions;
   readonly #hasEnums: boolean;
+  /** Of extension API servers. */
+  readonly #publications: Publications | undefined;
   readonly #definitions: TypeDefinitions;
   readonly #documents = new Map<string, OpenApiDocument>();
   readonly #hashes = new Map<string, string>();
   #base: string | undefined;
 
-  constructor(table: ResourceTable, descriptions: Descriptions, options: { readonly hasEnums: boolean }) {
+  constructor(table: ResourceTable, descriptions: Descriptions, options: { readonly hasEnums: boolean; readonly publications?: Publications }) {
     this.#table = table;
     this.#descriptions = descriptions;
     this.#hasEnums = options.hasEnums;
     this.#definitions = new TypeDefinitions({ types: compactTypes, descriptions, hasEnums: options.hasEnums });
+    this.#publications = options.publications;
     table.onChange(() => this.#forget());
+    options.publications?.onChange(() => this.#forget());
   }
 
   /** Paths of the version 3 documents below `/openapi/v3/`, sorted. */
@@ -95,13 +102,20 @@ export class OpenApiDocuments {
     const definitions = [...this.#table];
     const custom = this.#customTypes(definitions, "v2");
     const paths: PathItem[] = this.paths().map((path) => discoveryPath(path)!);
-    return documentV2({
+    const own = documentV2({
       info,
       paths: [...paths, ...resourcePaths(definitions, this.#descriptions)].sort((a, b) => (a.path < b.path ? -1 : 1)),
       types: [...custom.keys()],
       definition: (name) => this.#definition(name, custom, "v2", false),
       hasSecurity: true,
     });
+    const parts = this.#publications?.v2Parts() ?? [];
+    return parts.length === 0 ? own : withParts(own, parts);
+  }
+
+  /** URLs of the version 3 documents of extension API servers, by path. */
+  remoteUrls(): ReadonlyMap<string, string> {
+    return this.#publications?.v3Urls() ?? new Map();
   }
 
   /** Custom resources' documents come from a server of their own, which knows fewer groups. */
@@ -131,6 +145,7 @@ export class OpenApiDocuments {
     return JSON.stringify([
       this.#base,
       path,
+      ...(path === "" ? [partsSignature(this.#publications?.v2Parts() ?? [])] : []),
       definitions.map(({ group, version, resource, kind, isNamespaced, verbs, subresources, openApiSchema }) => [group, version, resource, kind, isNamespaced, [...verbs], [...subresources.keys()], openApiSchema]),
     ]);
   }

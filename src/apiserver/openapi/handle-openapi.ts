@@ -20,7 +20,8 @@ const root = "/openapi/v3/";
 const yearMs = 365 * 24 * 3600 * 1000;
 
 function index(documents: OpenApiDocuments): ApiResponse {
-  const paths = Object.fromEntries(documents.paths().map((name) => [name, { serverRelativeURL: urlOf(documents, name) }]));
+  const urls = new Map([...documents.paths().map((name) => [name, urlOf(documents, name)] as const), ...documents.remoteUrls()]);
+  const paths = Object.fromEntries([...urls].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, serverRelativeURL]) => [name, { serverRelativeURL }]));
   return bytesResponse(200, "text/plain; charset=utf-8", jsonText({ paths }));
 }
 

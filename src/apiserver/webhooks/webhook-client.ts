@@ -1,12 +1,10 @@
 /** A webhook's `clientConfig` (API reference "WebhookClientConfig") put to use: where it is, asking it, and what its answers mean. */
 import { posix } from "node:path";
 import { deadline, sleep } from "../../base/clock.ts";
-import type { EndpointSlice } from "../../api/discovery-v1/types.ts";
-import type { Service } from "../../api/core-v1/types.ts";
 import { goQuote } from "../../apimachinery/go-quote.ts";
-import { findObject, findObjects } from "../registry/rule-context.ts";
 import type { ServerState } from "../server-state.ts";
 import type { WebhookAnswer, WebhookTarget } from "./webhook-connector.ts";
+import { serviceAddresses } from "./service-address.ts";
 import { WebhookError } from "./review-webhook.ts";
 
 export interface ClientConfig {
@@ -62,25 +60,7 @@ function cleaned(path: string): string {
 }
 
 function targetOf(server: ServerState, { service, caBundle }: ClientConfig, url: string): WebhookTarget {
-  return { url, ...(service !== undefined && { address: addressOf(server, service) }), ...(caBundle !== undefined && { caBundle: Buffer.from(caBundle, "base64").toString() }) };
-}
-
-/** A ready endpoint of the Service, or the name that it stands for. */
-function addressOf(server: ServerState, { namespace, name, port = 443 }: NonNullable<ClientConfig["service"]>): { host: string; port: number } {
-  const { spec } = (findObject(server, "/services", namespace, name) ?? missing(`service ${goQuote(name)} not found`)) as unknown as Service;
-  if (spec?.type === "ExternalName") return { host: spec.externalName ?? "", port };
-  const servicePort = (spec?.ports ?? []).find((candidate) => candidate.port === port) ?? missing(`no service port ${port} found for service ${goQuote(name)}`);
-  const slices = (findObjects(server, "discovery.k8s.io/endpointslices", namespace) as unknown as EndpointSlice[]).filter(({ metadata }) => metadata.labels?.["kubernetes.io/service-name"] === name);
-  for (const { endpoints = [], ports = [] } of slices) {
-    const targetPort = ports.find((candidate) => (candidate.name ?? "") === (servicePort.name ?? ""))?.port;
-    const address = endpoints.find(({ conditions }) => conditions?.ready !== false)?.addresses?.[0];
-    if (targetPort !== undefined && address !== undefined) return { host: address, port: targetPort };
-  }
-  return missing(`no endpoints available for service ${goQuote(name)}`);
-}
-
-function missing(text: string): never {
-  throw new Error(text);
+  return { url, ...(service !== undefined && { address: serviceAddresses(server, { port: 443, ...service })[0]! }), ...(caBundle !== undefined && { caBundle: Buffer.from(caBundle, "base64").toString() }) };
 }
 
 /** Of answers that say that it may go better later. */

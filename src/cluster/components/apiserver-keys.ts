@@ -52,7 +52,7 @@ async function givenServing(last: (name: string) => string | undefined): Promise
   return areThere.includes(false) ? undefined : pair(...files);
 }
 
-async function pair(certificateFile: string, keyFile: string): Promise<KeyAndCertificate> {
+export async function pair(certificateFile: string, keyFile: string): Promise<KeyAndCertificate> {
   return { certificate: await certificate(certificateFile), key: await privateKey(keyFile) };
 }
 
@@ -61,7 +61,7 @@ function ownServing(certificates: Certificates, addresses: readonly string[]): P
   return certificates.serving("apiserver", [...names, ...addresses]);
 }
 
-const certificate = (path: string) => checked(path, "a certificate", createPublicKey);
+export const certificate = (path: string) => checked(path, "a certificate", createPublicKey);
 const privateKey = (path: string) => checked(path, "a private key", createPrivateKey);
 const publicKey = (path: string) => checked(path, "a key or a certificate", createPublicKey);
 

@@ -12,6 +12,7 @@ import { auditOptions } from "../audit/audit-sinks.ts";
 import type { Certificates, KeyAndCertificate } from "../certificates.ts";
 import type { Environment } from "../environment.ts";
 import { firstHostAddress } from "../host-address.ts";
+import { ExtensionConnections } from "../extension-connections.ts";
 import { NodeDialer } from "../node-dialer.ts";
 import { WebhookConnections } from "../webhook-connections.ts";
 import type { UpOptions } from "../up-options.ts";
@@ -19,7 +20,7 @@ import { readApiServerFiles } from "./apiserver-files.ts";
 import { apiServerFlags } from "./apiserver-flags/apiserver-flags.ts";
 import { apiServerKeys } from "./apiserver-keys.ts";
 import { followFiles } from "./apiserver-reloads.ts";
-import { frontProxies } from "./front-proxies.ts";
+import { frontProxies, proxyClient } from "./front-proxies.ts";
 import { readDocument } from "../read-document.ts";
 
 export interface RunningApiServer extends AsyncDisposable {
@@ -38,7 +39,7 @@ export async function startApiServer(environment: Environment, options: UpOption
   const given = options.flags.get("apiserver") ?? new Map<string, readonly string[]>();
   const flags = apiServerFlags(given, options);
   const { admissionConfigurations, ...files } = await readApiServerFiles(given);
-  const frontProxy = await frontProxies(given);
+  const frontProxy = await frontProxies(given, certificates);
   const audit = await auditOptions(readAuditFlags(given), environment);
   const running = new AsyncDisposableStack();
   try {
@@ -50,6 +51,7 @@ export async function startApiServer(environment: Environment, options: UpOption
     const handler: RequestHandler = async (request) => (ready.server === undefined ? starting() : ready.server.handle(request));
     const listener = running.adopt(await listen(environment, options, { ...serving, handler }), (opened) => opened.close());
     const dialer = running.adopt(new NodeDialer(await certificates.client("apiserver-kubelet-client", "kube-apiserver-kubelet-client", ["system:masters"]), await certificates.authority(), environment.clock), (opened) => opened.close());
+    const extensions = running.adopt(new ExtensionConnections(await proxyClient(given, certificates)), (opened) => opened.close());
     const webhooks = running.adopt(new WebhookConnections(), (opened) => opened.close());
     const { clock, random, log } = environment;
     const server = running.adopt(
@@ -58,11 +60,12 @@ export async function startApiServer(environment: Environment, options: UpOption
         random,
         log,
         store,
-        settings: { ...flags.settings, advertiseAddress, securePort: listener.port, clientAuthority, maxBodyBytes, ...(frontProxy !== undefined && { proxyConfiguration: frontProxy.proxyConfiguration }) },
-        ...(frontProxy !== undefined && { proxies: frontProxy.proxies }),
+        settings: { ...flags.settings, advertiseAddress, securePort: listener.port, clientAuthority, maxBodyBytes, proxyConfiguration: frontProxy.proxyConfiguration },
+        proxies: frontProxy.proxies,
         ...keys,
         nodes: dialer,
         webhooks,
+        extensions,
         gates: flags.gates,
         runtimeConfig: flags.runtimeConfig,
         setVerbosity: environment.setVerbosity,

@@ -1,10 +1,12 @@
-/** The flags `--requestheader-…`: front proxies that name the user in headers. */
+/** The flags `--requestheader-…` and `--proxy-client-…`: front proxies that name the user in headers, of which the aggregator is one. */
 import { certificatesOf } from "../../apiserver/authn/certificate-trust.ts";
 import type { ApiServerOptions } from "../../apiserver/server.ts";
 import { UsageError } from "../arguments.ts";
+import type { Certificates, KeyAndCertificate } from "../certificates.ts";
 import { readText } from "../read-text.ts";
 import { last, lists } from "./apiserver-flags/flag-values.ts";
 import type { Flags } from "./apiserver-flags/flag-values.ts";
+import { pair } from "./apiserver-keys.ts";
 
 export interface FrontProxies {
   readonly proxies: NonNullable<ApiServerOptions["proxies"]>;
@@ -12,14 +14,18 @@ export interface FrontProxies {
   readonly proxyConfiguration: Readonly<Record<string, string>>;
 }
 
-/** Undefined when there is no authority of proxies: then nobody's headers count. Throws UsageError. */
-export async function frontProxies(flags: Flags): Promise<FrontProxies | undefined> {
+/** The name in our own certificate, and the headers, when no flag says otherwise. */
+const ownName = "front-proxy-client";
+const ownHeaders: Readonly<Record<string, readonly string[]>> = { "allowed-names": [ownName], "username-headers": ["X-Remote-User"], "group-headers": ["X-Remote-Group"], "extra-headers-prefix": ["X-Remote-Extra-"] };
+
+/** Without an authority of proxies it is our own, whose one certificate the aggregator shows. Throws UsageError. */
+export async function frontProxies(flags: Flags, certificates: Certificates): Promise<FrontProxies> {
   const path = last(flags, "requestheader-client-ca-file") ?? "";
-  if (path === "") return undefined;
-  const bundle = await readText(path).catch((error: unknown) => Promise.reject(new UsageError(error instanceof Error ? error.message : String(error))));
+  const isOwn = path === "";
+  const bundle = isOwn ? await certificates.frontProxy().authority() : await readText(path).catch((error: unknown) => Promise.reject(new UsageError(error instanceof Error ? error.message : String(error))));
   const authorities = certificatesOf(bundle);
   if (authorities.length === 0) throw new UsageError(`error loading CA bundle: data does not contain any valid RSA or ECDSA certificates: ${path}`);
-  const names = (flag: string) => lists(flags, `requestheader-${flag}`) ?? [];
+  const names = (flag: string) => lists(flags, `requestheader-${flag}`) ?? (isOwn ? ownHeaders[flag] : undefined) ?? [];
   const headers = (flag: string) => names(flag).map((name) => name.toLowerCase());
   return {
     proxies: {
@@ -31,8 +37,15 @@ export async function frontProxies(flags: Flags): Promise<FrontProxies | undefin
       "requestheader-client-ca-file": bundle,
       "requestheader-extra-headers-prefix": JSON.stringify(names("extra-headers-prefix")),
       "requestheader-group-headers": JSON.stringify(names("group-headers")),
-      "requestheader-uid-headers": JSON.stringify(names("uid-headers")),
+      ...(names("uid-headers").length > 0 && { "requestheader-uid-headers": JSON.stringify(names("uid-headers")) }),
       "requestheader-username-headers": JSON.stringify(names("username-headers")),
     },
   };
+}
+
+/** What the aggregator shows extension API servers. Throws UsageError. */
+export async function proxyClient(flags: Flags, certificates: Certificates): Promise<KeyAndCertificate> {
+  const [certificateFile = "", keyFile = ""] = [last(flags, "proxy-client-cert-file"), last(flags, "proxy-client-key-file")];
+  if ((certificateFile === "") !== (keyFile === "")) throw new UsageError("--proxy-client-cert-file and --proxy-client-key-file are given together");
+  return certificateFile === "" ? certificates.frontProxy().client(ownName, ownName, []) : pair(certificateFile, keyFile);
 }
