@@ -6,7 +6,8 @@ import type { TestContext } from "node:test";
 import { listenTls } from "../apimachinery/listener/tls-listener.ts";
 import { bytesResponse } from "../apimachinery/request.ts";
 import type { ApiRequest, ApiResponse } from "../apimachinery/request.ts";
-import { requestHeaderAuthenticator } from "../apiserver/authn/request-header.ts";
+import { CertificateTrust } from "../apiserver/authn/certificate-trust.ts";
+import { requestHeaders } from "../apiserver/authn/request-headers.ts";
 import { systemClock } from "../base/clock.ts";
 import { silentLog } from "../base/log.ts";
 import { loopTurn } from "../base/virtual-clock.ts";
@@ -32,7 +33,7 @@ async function start(context: TestContext) {
   const certificates = new Certificates(keysInMemory(), systemClock());
   const frontProxy = certificates.frontProxy();
   const authority = await frontProxy.authority();
-  const front = requestHeaderAuthenticator({ authority, allowedNames: ["front-proxy-client"], usernameHeaders: ["X-Remote-User"], uidHeaders: ["X-Remote-Uid"], groupHeaders: ["X-Remote-Group"], extraHeaderPrefixes: ["X-Remote-Extra-"] }, systemClock());
+  const front = requestHeaders(new CertificateTrust([authority]), { allowedNames: ["front-proxy-client"], username: ["x-remote-user"], uid: ["x-remote-uid"], group: ["x-remote-group"], extraPrefixes: ["x-remote-extra-"] }, systemClock());
   const extension = { asked: [] as ApiRequest[], users: [] as unknown[], answer: (request: ApiRequest): ApiResponse | Promise<ApiResponse> => published(request) };
   const serving = await certificates.serving("extension", ["agg.default.svc"]);
   const handler = async (request: ApiRequest) => {
