@@ -43,6 +43,7 @@ import { StatsCollector } from "./stats/snapshot.ts";
 import type { UsageSource } from "./stats/usage.ts";
 import { removeLeftovers } from "./volumes/leftovers.ts";
 import { ObjectSource } from "./volumes/object-source.ts";
+import { PodCertificates } from "./volumes/projected/pod-certificates.ts";
 import type { PodStorage } from "./volumes/pod-storage.ts";
 import { ServiceAccountTokens } from "./volumes/service-account-tokens.ts";
 
@@ -197,6 +198,7 @@ class NodeAgent implements Kubelet {
     const { clock, nodeName, nodeAddress, machine, runtime } = this.#options;
     // Nobody reads the variables of a container without a program.
     const services = runtime.hasNetwork ? informers.get(resources.services) : undefined;
+    const ownNode = new OwnNode({ informers, nodeName, reported: () => reporter.node });
     return {
       ...this.#options,
       client,
@@ -210,7 +212,8 @@ class NodeAgent implements Kubelet {
       allocatable: nodeAllocatable(machine, this.#settings),
       memoryCapacityBytes: machine.memoryBytes,
       services: () => services?.list() ?? [],
-      ownNode: new OwnNode({ informers, nodeName, reported: () => reporter.node }),
+      ownNode,
+      certificates: new PodCertificates({ client, clock, informers, nodeName, ownNode }),
       canMountReadOnlyRecursively: () => reporter.node?.status?.runtimeHandlers?.find(({ name = "" }) => name === "")?.features?.recursiveReadOnlyMounts === true,
       allocations: this.#allocations,
       judgeResize: (pod, allocation) => judgeResize({ pod, allocation, node: reporter.node ?? { metadata: {} }, others: this.#othersThan(pod), settings: this.#settings }),

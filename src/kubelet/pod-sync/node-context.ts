@@ -13,6 +13,7 @@ import type { AllocationStore } from "../resources/allocation-store.ts";
 import type { Allocation, ResizeVerdict } from "../resources/allocation.ts";
 import type { ContainerRuntime } from "../runtime/cri.ts";
 import type { ObjectSource } from "../volumes/object-source.ts";
+import type { PodCertificates } from "../volumes/projected/pod-certificates.ts";
 import type { PodStorage } from "../volumes/pod-storage.ts";
 import type { ServiceAccountTokens } from "../volumes/service-account-tokens.ts";
 
@@ -29,6 +30,7 @@ export interface NodeContext {
   readonly storage: PodStorage;
   readonly objects: ObjectSource;
   readonly tokens: ServiceAccountTokens;
+  readonly certificates: PodCertificates;
   readonly images: ImagePuller;
   readonly nodeName: string;
   readonly nodeAddress: string;

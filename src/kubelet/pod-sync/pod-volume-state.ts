@@ -75,7 +75,7 @@ export class PodVolumes {
 
   /** Returns what is to be told; `wake` is called when the next try need not wait. */
   async setUp({ pod, podIPs, wake }: VolumeTurn, signal: AbortSignal): Promise<readonly VolumeEvent[]> {
-    const { client, clock, events, ownNode, storage, tokens } = this.#node;
+    const { certificates, client, clock, events, ownNode, storage, tokens } = this.#node;
     await this.#objects.synced(signal);
     this.#isStale = false;
     this.#waitingSinceMs ??= clock.nowMs();
@@ -88,6 +88,8 @@ export class PodVolumes {
       configMap: (name) => this.#objects.configMap(name),
       secret: (name) => this.#objects.secret(name),
       token: (request) => tokens.get(pod, request, signal),
+      trustBundles: () => this.#objects.trustBundles(),
+      certificate: (place, source) => certificates.get(pod, place, source, signal),
       tell: (regarding, event) => events.record(regarding, event),
     };
     const { faults, refreshAtMs } = await storage.setUp(pod, this.#resolution.volumes, sources, signal);

@@ -390,6 +390,7 @@ export class PodWorker {
         await this.#writer.settled();
         await this.#node.storage.tearDown(this.uid);
         this.#node.tokens.forget(this.uid);
+        this.#node.certificates.forget(this.uid);
         this.#node.allocations.remove(this.uid);
         this.#isFinal = true;
         this.#node.resourcesFreed();

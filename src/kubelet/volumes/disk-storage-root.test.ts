@@ -27,6 +27,8 @@ const sources: VolumeSources = {
   configMap: () => undefined,
   secret: () => undefined,
   token: async () => ({ token: "", expirationTimestamp: "", refreshAtMs: 0 }),
+  trustBundles: () => [],
+  certificate: async () => ({ key: "KEY\n", chain: "CHAIN\n", refreshAtMs: 500 }),
 };
 const signal = new AbortController().signal;
 const podOf = (spec: Partial<NonNullable<Pod["spec"]>> = {}): Pod => ({ metadata: { name: "p", namespace: "n", uid: "u" }, spec: { containers: [], ...spec } });

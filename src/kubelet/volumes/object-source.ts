@@ -1,10 +1,12 @@
 /**
- * ConfigMaps and Secrets that pods of this node name, each watched on its own while some pod names it: the node may read no others.
+ * ConfigMaps and Secrets that pods of this node name, each watched on its own while some pod names it: the node may read no others; and
+ * ClusterTrustBundles, all of them, while some pod wants one.
  * Driven by pod workers: `hold` before a pod is started, `release` when it is gone.
  */
 import { resources } from "../../client/index.ts";
 import type { InformerSet } from "../../client/index.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
+import type { ClusterTrustBundle } from "../../api/certificates-v1/types.ts";
 import type { ConfigMap, Pod, Secret } from "../../api/core-v1/types.ts";
 
 export class ObjectSource {
@@ -26,8 +28,12 @@ export class ObjectSource {
     };
     const configMaps = new Map(names.configMaps.map((name) => [name, open<ConfigMap>(resources.configMaps, name)]));
     const secrets = new Map(names.secrets.map((name) => [name, open<Secret>(resources.secrets, name)]));
+    const bundles = usesTrustBundles(pod) ? this.#informers.borrow(resources.clusterTrustBundles) : undefined;
+    if (bundles !== undefined) closers.push(bundles.informer.subscribe(onChange, { isReplayed: false }), bundles.release);
+    const all = [...configMaps.values(), ...secrets.values(), ...(bundles === undefined ? [] : [bundles.informer])];
     return {
-      synced: async (signal) => void (await Promise.all([...configMaps.values(), ...secrets.values()].map((informer) => informer.synced(signal)))),
+      synced: async (signal) => void (await Promise.all(all.map((informer) => informer.synced(signal)))),
+      trustBundles: () => bundles?.informer.list() ?? [],
       configMap: (name) => configMaps.get(name)?.get(namespace, name),
       secret: (name) => secrets.get(name)?.get(namespace, name),
       release: () => {
@@ -41,10 +47,15 @@ export interface PodObjects {
   synced(signal: AbortSignal): Promise<void>;
   configMap(name: string): DeepReadonly<ConfigMap> | undefined;
   secret(name: string): DeepReadonly<Secret> | undefined;
+  trustBundles(): readonly DeepReadonly<ClusterTrustBundle>[];
   release(): void;
 }
 
-export const noPodObjects: PodObjects = { synced: async () => undefined, configMap: () => undefined, secret: () => undefined, release: () => undefined };
+export const noPodObjects: PodObjects = { synced: async () => undefined, trustBundles: () => [], configMap: () => undefined, secret: () => undefined, release: () => undefined };
+
+function usesTrustBundles({ spec }: DeepReadonly<Pod>): boolean {
+  return (spec?.volumes ?? []).some(({ projected }) => (projected?.sources ?? []).some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined));
+}
 
 /** Every ConfigMap and Secret that the spec names. Pure. */
 export function referencedNames(pod: DeepReadonly<Pod>): { configMaps: string[]; secrets: string[] } {

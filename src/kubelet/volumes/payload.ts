@@ -1,8 +1,11 @@
 /** Files of the volumes that are made from API objects: configMap, secret, downwardAPI, projected. Pure but for what `sources` fetches. */
 import type { DeepReadonly } from "../../apimachinery/json.ts";
-import type { ConfigMap, DownwardAPIVolumeFile, KeyToPath, Pod, Secret, Volume, VolumeProjection } from "../../api/core-v1/types.ts";
+import type { ClusterTrustBundle } from "../../api/certificates-v1/types.ts";
+import type { ConfigMap, DownwardAPIVolumeFile, KeyToPath, Pod, PodCertificateProjection, Secret, Volume, VolumeProjection } from "../../api/core-v1/types.ts";
 import { fieldValue, resourceValue } from "../env/field-values.ts";
 import type { PodFacts } from "../env/field-values.ts";
+import type { PodCertificate } from "./projected/pod-certificates.ts";
+import { trustAnchors } from "./projected/trust-anchors.ts";
 import { VolumeError } from "./volume.ts";
 
 export interface VolumeFile {
@@ -26,8 +29,9 @@ export interface PayloadSources {
   secret(name: string): DeepReadonly<Secret> | undefined;
   /** A token of the pod's service account. */
   token(request: { readonly audience: string | undefined; readonly expirationSeconds: number }): Promise<{ readonly token: string; readonly expirationTimestamp: string; readonly refreshAtMs: number }>;
-  /** Certificates of a ClusterTrustBundle; undefined when it does not exist. */
-  trustBundle?(name: string): string | undefined;
+  trustBundles(): readonly DeepReadonly<ClusterTrustBundle>[];
+  /** A certificate of the pod's own; `place` tells one source from another. */
+  certificate(place: string, source: DeepReadonly<PodCertificateProjection>): Promise<PodCertificate>;
 }
 
 /** Whether the volume's files come from `volumePayload`. */
@@ -43,8 +47,9 @@ export async function volumePayload(pod: DeepReadonly<Pod>, volume: DeepReadonly
   if (downwardAPI !== undefined) return { files: downwardFiles(pod, sources, downwardAPI.items ?? [], downwardAPI.defaultMode ?? defaultMode) };
   const files = new Map<string, VolumeFile>();
   let refreshAtMs: number | undefined;
-  for (const source of projected?.sources ?? []) {
-    const part = await projectedFiles(pod, source, projected?.defaultMode ?? defaultMode, sources);
+  for (const [index, source] of (projected?.sources ?? []).entries()) {
+    const context = { pod, mode: projected?.defaultMode ?? defaultMode, place: `${volume.name} ${index}` };
+    const part = await projectedFiles(context, source, sources);
     for (const file of part.files) files.set(file.path, file);
     if (part.refreshAtMs !== undefined) refreshAtMs = Math.min(refreshAtMs ?? Number.POSITIVE_INFINITY, part.refreshAtMs);
   }
@@ -53,19 +58,32 @@ export async function volumePayload(pod: DeepReadonly<Pod>, volume: DeepReadonly
 
 const defaultMode = 0o644;
 
-async function projectedFiles(pod: DeepReadonly<Pod>, source: DeepReadonly<VolumeProjection>, mode: number, sources: PayloadSources): Promise<Payload> {
-  const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle } = source;
+interface ProjectionContext {
+  readonly pod: DeepReadonly<Pod>;
+  readonly mode: number;
+  readonly place: string;
+}
+
+async function projectedFiles({ pod, mode, place }: ProjectionContext, source: DeepReadonly<VolumeProjection>, sources: PayloadSources): Promise<Payload> {
+  const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source;
   if (configMap !== undefined) return { files: configMapFiles(sources, configMap, mode) };
   if (secret !== undefined) return { files: secretFiles(sources, { ...secret, name: secret.name ?? "" }, mode) };
   if (downwardAPI !== undefined) return { files: downwardFiles(pod, sources, downwardAPI.items ?? [], mode) };
-  if (clusterTrustBundle !== undefined) {
-    const bundle = sources.trustBundle?.(clusterTrustBundle.name ?? "");
-    if (bundle === undefined && clusterTrustBundle.optional !== true) throw new VolumeError(`clustertrustbundle ${JSON.stringify(clusterTrustBundle.name ?? "")} not found`);
-    return { files: [{ path: clusterTrustBundle.path, data: Buffer.from(bundle ?? ""), mode }] };
-  }
+  const own = tokenOwnership(pod, mode);
+  if (clusterTrustBundle !== undefined) return { files: [{ path: clusterTrustBundle.path, data: Buffer.from(trustAnchors(clusterTrustBundle, sources.trustBundles())), ...own }] };
+  if (podCertificate !== undefined) return certificateFiles(podCertificate, await sources.certificate(place, podCertificate), own);
   if (serviceAccountToken === undefined) throw new VolumeError("this kind of projected source is not supported by the node");
   const { token, refreshAtMs } = await sources.token({ audience: serviceAccountToken.audience, expirationSeconds: serviceAccountToken.expirationSeconds ?? 3600 });
-  return { files: [{ path: serviceAccountToken.path, data: Buffer.from(token), ...tokenOwnership(pod, mode) }], refreshAtMs };
+  return { files: [{ path: serviceAccountToken.path, data: Buffer.from(token), ...own }], refreshAtMs };
+}
+
+function certificateFiles(source: DeepReadonly<PodCertificateProjection>, { key, chain, refreshAtMs }: PodCertificate, own: { mode: number; uid?: number }): Payload {
+  const wanted: [path: string | undefined, text: string][] = [
+    [source.credentialBundlePath, key + chain],
+    [source.keyPath, key],
+    [source.certificateChainPath, chain],
+  ];
+  return { files: wanted.flatMap(([path = "", text]) => (path === "" ? [] : [{ path, data: Buffer.from(text), ...own }])), refreshAtMs };
 }
 
 /** A token is for its readers only: the one user that all containers run as, or the group of the volumes, or else everybody. */

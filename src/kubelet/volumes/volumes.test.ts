@@ -15,6 +15,8 @@ const sources: PayloadSources = {
   configMap: (name) => (name === "cm" ? { metadata: { name }, data: { a: "one", b: "two" }, binaryData: { bin: "AAEC" } } : undefined),
   secret: (name) => (name === "se" ? { metadata: { name }, data: { s: "dHdv" } } : undefined),
   token: async () => ({ token: "TOKEN", expirationTimestamp: "", refreshAtMs: 1000 }),
+  trustBundles: () => [],
+  certificate: async () => ({ key: "KEY\n", chain: "CHAIN\n", refreshAtMs: 500 }),
 };
 const pod: Pod = { metadata: { name: "p", namespace: "n", uid: "u", labels: { a: "1" } }, spec: { containers: [{ name: "c" }] } };
 
@@ -28,6 +30,8 @@ const payloads: [name: string, volume: Omit<Volume, "name">, expected: string][]
   ["missing secret", { secret: { secretName: "no" } }, 'secret "no" not found'],
   ["downward API", { downwardAPI: { items: [{ path: "l", fieldRef: { fieldPath: "metadata.labels" } }] } }, 'l=a="1" 644'],
   ["projected", { projected: { sources: [{ secret: { name: "se" } }, { serviceAccountToken: { path: "t" } }] } }, "s=two 644, t=TOKEN 644"],
+  ["certificate", { projected: { sources: [{ podCertificate: { signerName: "s", keyType: "ED25519", credentialBundlePath: "b", keyPath: "k", certificateChainPath: "c" } }] } }, "b=KEY\nCHAIN\n 644, k=KEY\n 644, c=CHAIN\n 644"],
+  ["no trust bundle", { projected: { sources: [{ clusterTrustBundle: { name: "x", path: "p" } }] } }, 'error retrieving trust anchors: clustertrustbundle.certificates.k8s.io "x" not found'],
 ];
 for (const [name, volume, expected] of payloads) {
   test(`payload: ${name}`, async () => {
