@@ -18,6 +18,7 @@ const packages = [
     isThere: () => existsSync("/usr/lib/cni/bridge") || existsSync("/opt/cni/bin/bridge"),
   },
   { name: "nftables", purpose: "makes Services answer", isThere: () => isProgramThere("nft") },
+  { name: "conntrack", purpose: "ends flows of UDP to pods that are gone", isThere: () => isProgramThere("conntrack") },
   { name: "busybox-static", purpose: "is what our own images are made of", isThere: isStaticBusyboxThere },
 ];
 

@@ -137,6 +137,27 @@ describe("Services by nftables: real traffic", { skip: whyNot() ?? false }, () =
     assert.equal(await fetchFrom(outside, "10.0.0.10:80"), first);
   });
 
+  test("a client of UDP that goes on from the same port is led to the new backend", { skip: isThere("conntrack") ? false : "needs conntrack" }, async () => {
+    for (const [namespace, address] of [
+      [pod1, "10.244.0.5"],
+      [pod2, "10.244.0.6"],
+    ] as const)
+      servers.push(await programs.start({ command: "ip", args: ["netns", "exec", namespace, process.execPath, "-e", `require("dgram").createSocket("udp4").on("message",function(m,r){this.send("${address}",r.port,r.address)}).bind(5353)`] }));
+    const ports = [{ name: "dns", protocol: "UDP", port: 53, targetPort: 5353 }];
+    const putBackend = (address: string) => {
+      const slice = { ...endpointSlice([{ address, nodeName: "n1" }], 5353), ports: [{ name: "dns", protocol: "UDP", port: 5353 }] };
+      const plan = planService(service("udp", "10.0.0.12", { ports }), [slice], { nodeName: "n1" })!;
+      return dataplane.change(new Map([[plan.name, plan]]), ["10.0.0.0/16"]);
+    };
+    // Until the servers listen there is no answer.
+    const ask = `const s=require("dgram").createSocket("udp4");const end=(t)=>{process.stdout.write(t);process.exit()};
+      s.on("message",(m)=>end(m.toString()));s.bind(4444);setInterval(()=>s.send("?",53,"10.0.0.12"),50);setTimeout(end,5000,"no answer")`;
+    for (const address of ["10.244.0.5", "10.244.0.6"]) {
+      await putBackend(address);
+      assert.equal((await runIn(programs, outside, [process.execPath, "-e", ask])).stdout.toString(), address);
+    }
+  });
+
   test("source ranges of a load balancer address", async () => {
     const status = { loadBalancer: { ingress: [{ ip: "203.0.113.7" }] } };
     await put([{ ...service("lb", "10.0.0.11", { type: "LoadBalancer", loadBalancerSourceRanges: ["192.0.2.0/24"] }), status }, "10.244.0.5"]);
@@ -185,12 +206,15 @@ function within(programs: Programs, namespace: string): Programs {
 
 function whyNot(): string | undefined {
   if (process.geteuid?.() !== 0) return "needs root";
-  for (const program of ["nft", "ip", "busybox"]) {
-    try {
-      execFileSync("sh", ["-c", `command -v ${program}`]);
-    } catch {
-      return `needs ${program}`;
-    }
+  const missing = ["nft", "ip", "busybox"].find((program) => !isThere(program));
+  return missing && `needs ${missing}`;
+}
+
+function isThere(program: string): boolean {
+  try {
+    execFileSync("sh", ["-c", `command -v ${program}`]);
+    return true;
+  } catch {
+    return false;
   }
-  return undefined;
 }

@@ -9,12 +9,15 @@ import type { Dataplane } from "../dataplane.ts";
 import type { ServicePlan } from "../plan.ts";
 import { RuleLedger } from "./rule-ledger.ts";
 import { ruleUnits } from "./rule-units.ts";
+import { FlowTable, staleFlows } from "./stale-flows.ts";
 
 /** Rules stay when it is closed: pods go on running when our process stops, and so do their Services. `removeNftTables` removes them. */
 export function createNftDataplane(options: NftDataplaneOptions): Dataplane {
   const nft = createNft({ programs: options.programs });
   const table = proxyTableName(options.instanceId);
+  const flows = new FlowTable(options);
   let families = new Map<IpFamily, RuleLedger>();
+  let current = new Map<string, ServicePlan>();
   const put = (name: string, plan: ServicePlan | undefined) => {
     for (const [family, ledger] of families) {
       ledger.put(name, plan === undefined ? [] : ruleUnits(plan, family));
@@ -32,12 +35,22 @@ export function createNftDataplane(options: NftDataplaneOptions): Dataplane {
       }
       for (const ledger of families.values()) ledger.setServiceCidrs(serviceCidrs);
       await nft.apply([...families.values()].map((ledger) => ledger.takeAll()).join(""));
+      const before = current;
+      current = new Map(plans);
+      await flows.forget([...before].flatMap(([name, plan]) => staleFlows(plan, plans.get(name))));
     },
     async change(plans, serviceCidrs) {
+      const stale = [...plans].flatMap(([name, plan]) => staleFlows(current.get(name), plan));
+      for (const [name, plan] of plans) {
+        if (plan === undefined) current.delete(name);
+        else current.set(name, plan);
+      }
       for (const [name, plan] of plans) put(name, plan);
       for (const ledger of families.values()) ledger.setServiceCidrs(serviceCidrs);
       const script = [...families.values()].map((ledger) => ledger.takeChanges()).join("");
       if (script !== "") await nft.apply(script);
+      // The rules first: a flow that begins in between would be a stale one again.
+      await flows.forget(stale);
     },
     close: async () => {},
   };
