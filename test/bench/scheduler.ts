@@ -1,104 +1,47 @@
 /**
- * `npm run bench scheduler [-- NODES PODS]`: pure scheduling decisions: plain pods on a large cluster (default 5,000 nodes and 10,000 pods), each
- * decided and assumed before the next one, as the scheduler does; then the same with pods that spread, and pods with anti-affinity.
- * Exits 1 when plain pods are under budget.
+ * `npm run bench scheduler [-- --only WORKLOAD,… --scale SHARE --bundle FILE --port N --profile DIR --node-flag FLAG]`: the published scheduler benchmark's workloads
+ * end to end, each on servers of its own, with the scheduler's own rate beside it. `--decisions` measures decisions alone, without any API.
+ * Exits 1 when a row is under its threshold, or SchedulingBasic under 2,500 pods/s.
  */
-import { systemClock } from "../../src/base/clock.ts";
-import { seededRandom } from "../../src/base/random.ts";
-import { Client } from "../../src/client/index.ts";
-import { buildProfiles } from "../../src/scheduler/config/build-profiles.ts";
-import { builtInPlugins } from "../../src/scheduler/config/plugin-registry.ts";
-import { schedulePod } from "../../src/scheduler/framework/schedule-pod.ts";
-import { VerdictCache } from "../../src/scheduler/framework/verdict-cache.ts";
-import { PreemptionGate } from "../../src/scheduler/plugins/preemption/preemption-gate.ts";
-import { VolumeWorld } from "../../src/scheduler/plugins/volumes/volume-binding/volume-world.ts";
-import { ClusterState } from "../../src/scheduler/state/cluster-state.ts";
-import { emptyObjects } from "../../src/scheduler/test-support/empty-objects.ts";
-import { podInfoOf } from "../../src/scheduler/state/pod-info.ts";
-import type { Pod, PodSpec } from "../../src/api/core-v1/types.ts";
+import { parseArgs } from "node:util";
+import { runWorkload } from "./scheduler/run-workload.ts";
+import { workloads } from "./scheduler/workloads.ts";
+import type { Result } from "./scheduler/run-workload.ts";
+import type { Workload } from "./scheduler/workloads.ts";
 
-const nodes = Number(process.argv[2] ?? 5_000);
-const pods = Number(process.argv[3] ?? 10_000);
-const budgetPerSecond = 10_000;
-const clock = systemClock();
-const web = { matchLabels: { app: "web" } };
-
-interface Workload {
-  readonly name: string;
-  readonly pods: number;
-  readonly before: number;
-  readonly spec: Partial<PodSpec>;
-}
-const workloads: readonly Workload[] = [
-  { name: "plain", pods, before: 1_000, spec: {} },
-  { name: "node affinity", pods: pods / 2, before: 1_000, spec: { nodeSelector: { "topology.kubernetes.io/zone": "zone-1" } } },
-  {
-    name: "topology spreading",
-    pods: pods / 10,
-    before: 1_000,
-    spec: { topologySpreadConstraints: [{ maxSkew: 5, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "DoNotSchedule", labelSelector: web }] },
+const { values: options } = parseArgs({
+  options: {
+    only: { type: "string" },
+    scale: { type: "string", default: "1" },
+    bundle: { type: "string" },
+    port: { type: "string", default: "16461" },
+    profile: { type: "string" },
+    decisions: { type: "boolean" },
+    "node-flag": { type: "string", multiple: true },
   },
-  {
-    name: "preferred pod affinity",
-    pods: pods / 20,
-    before: 1_000,
-    spec: {
-      affinity: {
-        podAffinity: {
-          preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm: { topologyKey: "kubernetes.io/hostname", labelSelector: web } }],
-        },
-      },
-    },
-  },
-  {
-    name: "pod anti-affinity",
-    pods: pods / 20,
-    before: 1_000,
-    spec: {
-      affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "kubernetes.io/hostname", labelSelector: web }] } },
-    },
-  },
-];
-
-const rows = workloads.map((workload) => {
-  const { seconds, unscheduled } = measure(workload);
-  return { workload: workload.name, nodes, before: workload.before, pods: workload.pods, unscheduled, perSecond: Math.round(workload.pods / seconds) };
 });
-console.table(rows);
-console.log(JSON.stringify(rows));
-if (rows[0]!.perSecond < budgetPerSecond) process.exitCode = 1;
-
-function measure({ pods: count, before, spec }: Workload): { seconds: number; unscheduled: number } {
-  const objects = emptyObjects();
-  const state = new ClusterState(objects);
-  const random = seededRandom(1);
-  const client = new Client({ transport: () => Promise.reject(new Error("nothing is sent")), clock, userAgent: "bench" });
-  const services = { client, clock, random, objects, volumes: new VolumeWorld(objects), preemptions: new PreemptionGate(), record: () => undefined };
-  const profile = buildProfiles({}, builtInPlugins, services).get("default-scheduler")!;
-  for (let index = 0; index < nodes; index++) state.putNode(nodeOf(index));
-  const cache = new VerdictCache();
-  let startIndex = 0;
-  let unscheduled = 0;
-  const schedule = (pod: Pod) => {
-    const { decision } = schedulePod({ snapshot: state, pod: podInfoOf(pod), profile, random, startIndex, cache });
-    startIndex = (startIndex + decision.examined) % nodes;
-    if (decision.kind === "assigned") state.assume(decision.pod, decision.node.name);
-    else unscheduled += 1;
-  };
-  for (let index = 0; index < before; index++) schedule(podOf(`before-${index}`, {}, {}));
-  const measured = Array.from({ length: count }, (_, index) => podOf(`pod-${index}`, spec, { app: "web" }));
-  const startedMs = clock.monotonicMs();
-  for (const pod of measured) schedule(pod);
-  return { seconds: (clock.monotonicMs() - startedMs) / 1000, unscheduled };
+if (options.decisions === true) {
+  const { measureDecisions } = await import("./scheduler/decisions.ts");
+  process.exit(measureDecisions() ? 0 : 1);
 }
 
-function nodeOf(index: number) {
-  const name = `node-${index}`;
-  const labels = { "kubernetes.io/hostname": name, "topology.kubernetes.io/zone": `zone-${index % 3}` };
-  return { metadata: { name, labels }, status: { allocatable: { cpu: "4", memory: "32Gi", pods: "110" } } };
+const scale = Number(options.scale);
+const chosen = options.only?.split(",") ?? workloads.map(({ name }) => name);
+const results: Result[] = [];
+for (const workload of workloads) {
+  if (!chosen.includes(workload.name)) continue;
+  const nodeFlags = options.profile === undefined ? (options["node-flag"] ?? []) : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`];
+  const result = await runWorkload(scaled(workload), { port: Number(options.port), nodeFlags, ...(options.bundle !== undefined && { bundle: options.bundle }) });
+  console.log(JSON.stringify(result));
+  results.push(result);
 }
+console.table(results);
+console.log(JSON.stringify(results));
+const wanted = ({ workload, threshold = 0 }: Result) => (workload === "SchedulingBasic" ? 2_500 : threshold);
+process.exitCode = results.length === 0 || results.some((result) => result.perSecond < wanted(result) || result.decisionsPerSecond < 3 * (result.threshold ?? 0)) ? 1 : 0;
 
-function podOf(name: string, spec: Partial<PodSpec>, labels: Record<string, string>): Pod {
-  const containers = [{ name: "pause", image: "registry.k8s.io/pause:3.10", resources: { requests: { cpu: "100m", memory: "500Mi" } } }];
-  return { metadata: { name, namespace: "bench", uid: name, labels }, spec: { schedulerName: "default-scheduler", containers, ...spec } };
+function scaled(workload: Workload): Workload {
+  const share = (count: number) => Math.max(count === 0 ? 0 : 1, Math.round(count * scale));
+  const { nodes, before, measured } = workload;
+  return { ...workload, nodes: share(nodes), before: { ...before, count: share(before.count) }, measured: { ...measured, count: share(measured.count) } };
 }

@@ -109,9 +109,8 @@ export class SchedulingLoop {
   #conclusion(entry: QueueEntry, profile: Profile, { decision, cycle }: Outcome, extender?: Extender): void {
     this.#startIndex = decision.nodes === 0 ? 0 : (this.#startIndex + decision.examined) % decision.nodes;
     const { decisions, clock, metrics } = this.#parts;
-    const nowMs = clock.nowMs();
-    decisions.add(decision, nowMs);
-    metrics.algorithmSeconds.observe((nowMs - entry.attemptStartedMs) / 1000);
+    decisions.add(decision, clock.nowMs());
+    metrics.algorithmSeconds.observe((clock.monotonicMs() - entry.attemptStartedMs) / 1000);
     if (decision.kind !== "assigned") return this.#fail(entry, decision);
     this.#assign(entry, decision, { cycle, profile, extender });
   }
@@ -254,12 +253,11 @@ export class SchedulingLoop {
 
   #count(entry: QueueEntry, profile: string, result: "scheduled" | "unschedulable" | "error"): void {
     const { metrics, clock } = this.#parts;
-    const nowMs = clock.nowMs();
     metrics.attempts.add(1, result, profile);
-    metrics.attemptSeconds.observe((nowMs - entry.attemptStartedMs) / 1000, result, profile);
+    metrics.attemptSeconds.observe((clock.monotonicMs() - entry.attemptStartedMs) / 1000, result, profile);
     if (result !== "scheduled") return;
     metrics.podAttempts.observe(entry.attempts);
-    metrics.podSeconds.observe((nowMs - entry.startedAtMs) / 1000, String(Math.min(entry.attempts, 16)));
+    metrics.podSeconds.observe((clock.nowMs() - entry.startedAtMs) / 1000, String(Math.min(entry.attempts, 16)));
   }
 
   #recordFailure(info: PodInfo, note: string): void {

@@ -18,7 +18,7 @@ export interface QueueEntry {
   attempts: number;
   /** When it came into the queue, or out of its gate; what its scheduling took is counted from there. */
   startedAtMs: number;
-  /** When the attempt under way began. */
+  /** When the attempt under way began, by the monotonic clock. */
   attemptStartedMs: number;
   /** Failures that back-off is counted by. */
   unschedulableCount: number;
@@ -40,7 +40,7 @@ export function newEntry(info: PodInfo, nowMs: number): QueueEntry {
     queuedAtMs: nowMs,
     attempts: 0,
     startedAtMs: nowMs,
-    attemptStartedMs: nowMs,
+    attemptStartedMs: 0,
     unschedulableCount: 0,
     errorCount: 0,
     rejectors: nobody,

@@ -98,7 +98,7 @@ export class SchedulingQueue {
     const entry = this.#take(this.#active) ?? this.#take(this.#backoff);
     if (entry === undefined) return undefined;
     entry.attempts += 1;
-    entry.attemptStartedMs = this.#nowMs();
+    entry.attemptStartedMs = this.#options.clock.monotonicMs();
     entry.place = "inFlight";
     entry.rejectors = nobody;
     entry.pendingPlugins = nobody;

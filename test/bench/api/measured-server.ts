@@ -1,4 +1,4 @@
-/** An API server in a process of its own, on a durable store, with what the kernel knows of its use of CPU and memory. */
+/** Servers in a process of its own, on a durable store, with what the kernel knows of its use of CPU and memory. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { readFile, mkdtemp, rm } from "node:fs/promises";
@@ -17,11 +17,11 @@ export class MeasuredServer implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  /** Starts `bundle`, the built command, with the API server alone and the flag of `bin/coracle`. `nodeFlags` go to the server's Node. */
-  static async start(options: { readonly port: number; readonly bundle?: string; readonly nodeFlags?: readonly string[] }): Promise<MeasuredServer> {
+  /** Starts `bundle`, the built command, with the API server alone unless `components` says more, and the flag of `bin/coracle`. `nodeFlags` go to the server's Node. */
+  static async start(options: MeasuredServerOptions): Promise<MeasuredServer> {
     const bundle = options.bundle ?? path.join(root, "dist", "coracle.mjs");
     const folder = await mkdtemp(path.join(tmpdir(), "coracle-bench-api-"));
-    const args = ["up", "--components", "apiserver", "--store", "lmdb", "--port", String(options.port), "--data-dir", path.join(folder, "data")];
+    const args = ["up", "--components", options.components ?? "apiserver", ...(options.flags ?? []), "--store", "lmdb", "--port", String(options.port), "--data-dir", path.join(folder, "data")];
     const child = spawn(process.execPath, ["--max-semi-space-size=16", ...(options.nodeFlags ?? []), "--import", probe, bundle, ...args], {
       stdio: ["ignore", "pipe", "inherit"],
       env: { ...process.env, CORACLE_LOOP_PROBE: path.join(folder, "loop"), NODE_COMPILE_CACHE: path.join(path.dirname(bundle), ".compile-cache") },
@@ -67,4 +67,13 @@ export class MeasuredServer implements AsyncDisposable {
     await ended;
     await rm(this.#folder, { recursive: true, force: true });
   }
+}
+
+export interface MeasuredServerOptions {
+  readonly port: number;
+  readonly bundle?: string;
+  readonly nodeFlags?: readonly string[];
+  readonly components?: string;
+  /** Further flags of `coracle up`. */
+  readonly flags?: readonly string[];
 }

@@ -1,0 +1,52 @@
+/** Follows which pods have a node, by a watch that shows only those. */
+import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
+
+export class BoundPods implements AsyncDisposable {
+  readonly #stream: ClientHttp2Stream;
+  readonly #boundMs = new Map<string, number>();
+  #rest = "";
+  #wanted = Number.POSITIVE_INFINITY;
+  #wake = () => {};
+
+  private constructor(stream: ClientHttp2Stream) {
+    this.#stream = stream;
+    stream.setEncoding("latin1");
+    stream.on("data", (chunk: string) => this.#read(chunk));
+  }
+
+  static async follow(session: ClientHttp2Session): Promise<BoundPods> {
+    const stream = session.request({ ":path": "/api/v1/pods?watch=true&fieldSelector=spec.nodeName!%3D" });
+    await new Promise((resolve, reject) => stream.once("response", resolve).once("error", reject));
+    return new BoundPods(stream);
+  }
+
+  get count(): number {
+    return this.#boundMs.size;
+  }
+
+  async reached(count: number): Promise<void> {
+    this.#wanted = count;
+    if (this.count >= count) return;
+    await new Promise<void>((resolve) => (this.#wake = resolve));
+  }
+
+  /** From creation to binding, of the pods in `createdMs` called `measured-…`. */
+  latencies(createdMs: ReadonlyMap<string, number>): number[] {
+    return [...createdMs].flatMap(([name, startedMs]) => (name.startsWith("measured-") && this.#boundMs.has(name) ? [this.#boundMs.get(name)! - startedMs] : []));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stream.close();
+  }
+
+  #read(chunk: string): void {
+    const lines = (this.#rest + chunk).split("\n");
+    this.#rest = lines.pop()!;
+    const nowMs = performance.now();
+    for (const line of lines) {
+      const name = /"name":"([^"]+)"/.exec(line)?.[1];
+      if (name !== undefined && !this.#boundMs.has(name)) this.#boundMs.set(name, nowMs);
+    }
+    if (this.count >= this.#wanted) this.#wake();
+  }
+}
