@@ -50,6 +50,13 @@ export function setMember(object: JsonObject, key: string, value: JsonValue): vo
   else object[key] = value;
 }
 
+/** The names of members in UTF-16 order; most objects have them so already. */
+export function sortedKeys(object: object): string[] {
+  const keys = Object.keys(object);
+  for (let index = 1; index < keys.length; index++) if (keys[index - 1]! > keys[index]!) return keys.sort();
+  return keys;
+}
+
 /** A copy that shares nothing mutable. Does not recurse: hostile depth is legal in custom resources. */
 export function deepCopy<T>(value: T): T {
   if (typeof value !== "object" || value === null || isRawNumber(value)) return value;
@@ -57,7 +64,7 @@ export function deepCopy<T>(value: T): T {
   const pending: [source: object, target: object][] = [[value, root]];
   for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
     const [source, target] = pair;
-    for (const key of Object.keys(source)) {
+    for (const key in source) {
       const member = (source as JsonObject)[key]!;
       if (typeof member !== "object" || member === null || isRawNumber(member)) {
         setMember(target as JsonObject, key, member);

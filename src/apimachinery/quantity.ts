@@ -36,6 +36,20 @@ const pattern = /^([+-]?)(0*)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/;
 
 /** Parses a quantity; throws `QuantityError`. */
 export function parseQuantity(text: string): Quantity {
+  const known = recent.get(text);
+  if (known !== undefined) return known;
+  const quantity = parse(text);
+  // The same few amounts come again and again: they stand in templates.
+  if (recent.size >= recentLimit) recent.clear();
+  recent.set(text, quantity);
+  return quantity;
+}
+
+/** A memory only: quantities do not change. */
+const recent = new Map<string, Quantity>();
+const recentLimit = 512;
+
+function parse(text: string): Quantity {
   if (text === "0") return { unscaled: 0n, scale: 0, format: "decimalSI", text };
   const match = text === "" ? null : pattern.exec(text);
   if (match === null) throw new QuantityError(wrongFormat);

@@ -2,7 +2,7 @@
  * Objects as Go's json.Marshal prints the typed struct: every field without omitempty, nothing that is empty with it, in Go's order.
  * Does not recurse: schemas in CustomResourceDefinitions nest as deep as a body may.
  */
-import { isObject, setMember } from "../json.ts";
+import { isObject, setMember, sortedKeys } from "../json.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { FieldSchema, ListSchema, MapSchema, ScalarSchema, Schema, StructSchema } from "../schema.ts";
 
@@ -75,9 +75,7 @@ function copyList(source: JsonValue[], { schema, target, struct }: Copy & { sche
 }
 
 function copyMap(source: JsonObject, { schema, target, struct }: Copy & { schema: MapSchema }, pending: Copy[]): void {
-  const keys = Object.keys(source);
-  if (keys.length > 1) keys.sort();
-  for (const key of keys) {
+  for (const key of sortedKeys(source)) {
     const value = source[key]!;
     setMember(target as JsonObject, key, value === null ? zeroOf(schema.values, struct, pending) : start(value, schema.values, struct, pending));
   }

@@ -12,7 +12,8 @@ const ownStart = Buffer.from('{"kind":"');
 
 /** The value as our own server would have stored it. */
 export function normalizeStored(_key: string, value: Uint8Array): Buffer {
-  const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  // What this server wrote comes back as it was given: the very buffer.
+  const bytes = Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   if (bytes.subarray(0, ownStart.length).equals(ownStart)) return bytes;
   if (bytes.subarray(0, 4).equals(protobufMagic)) {
     const decoded = decodeProtobuf(bytes, typeRegistry);

@@ -7,6 +7,7 @@ import { badRequestError } from "../../apimachinery/status.ts";
 import type { SortedMap } from "../../base/sorted-map.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
 import { readVersion } from "../registry/convert.ts";
+import { fieldValues } from "../registry/field-values.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 
 export interface Selection {
@@ -70,20 +71,4 @@ function readFields(definition: ResourceDefinition, query: URLSearchParams): Fie
     if (!definition.fieldLabels.accepted.has(field)) throw badRequestError(definition.fieldLabels.refuse(field));
   }
   return fields;
-}
-
-/** Field labels of a stored object by version, worked out once however many watches ask: each node's kubelet looks at every pod's event. */
-const knownValues = new WeakMap<StoredObject, Map<string, Readonly<Record<string, string>>>>();
-
-function fieldValues(definition: ResourceDefinition, stored: StoredObject): Readonly<Record<string, string>> {
-  let byVersion = knownValues.get(stored);
-  if (byVersion === undefined) knownValues.set(stored, (byVersion = new Map()));
-  const version = `${definition.group}/${definition.version}`;
-  let values = byVersion.get(version);
-  if (values === undefined) {
-    const object = readVersion(definition, stored);
-    values = { "metadata.name": object.metadata.name ?? "", "metadata.namespace": object.metadata.namespace ?? "", ...definition.strategy?.selectableFields?.(object) };
-    byVersion.set(version, values);
-  }
-  return values;
 }

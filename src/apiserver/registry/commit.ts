@@ -5,6 +5,7 @@ import type { JsonObject } from "../../apimachinery/json.ts";
 import type { MutationResult } from "../../storage/store.ts";
 import { StoredObject, encodeStored } from "../cache/stored-object.ts";
 import type { ServerState } from "../server-state.ts";
+import { noteFieldValues } from "./field-values.ts";
 import { relativeKey } from "./resource-definition.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { storageFailure } from "./storage-errors.ts";
@@ -15,7 +16,10 @@ export async function storedBytes(definition: ResourceDefinition, object: KubeOb
   if (codec !== undefined) return encodeStored(codec.print(await codec.toStored(object)) as unknown as KubeObject);
   const storage = definition.storage!;
   const converted = definition.conversion === undefined ? object : definition.conversion.toStored(object);
-  return encodeStored(canonicalize(converted as unknown as JsonObject, storage.schema, { emptiesVanish: storage.isJson !== true }) as unknown as KubeObject);
+  const canonical = canonicalize(converted as unknown as JsonObject, storage.schema, { emptiesVanish: storage.isJson !== true }) as unknown as KubeObject;
+  const bytes = encodeStored(canonical);
+  noteFieldValues(definition, bytes, definition.conversion === undefined ? canonical : object);
+  return bytes;
 }
 
 export type CommitResult = { readonly isCommitted: true; readonly stored: StoredObject } | { readonly isCommitted: false; readonly current: StoredObject | undefined };

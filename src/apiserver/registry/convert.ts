@@ -1,11 +1,20 @@
 /** Objects between the version they are stored in and the version a client speaks. */
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { parseStored } from "../cache/stored-object.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 
 /** The object in the version of `definition`, after `prepareVersions`. Callers must not change it. */
 export function readVersion(definition: ResourceDefinition, stored: StoredObject): KubeObject {
-  const object = definition.storage!.cache.parse(stored);
+  return inVersion(definition, stored, definition.storage!.cache.parse(stored));
+}
+
+/** As `readVersion`, for a state that is about to be superseded: its parsed form is not kept. */
+export function readOnce(definition: ResourceDefinition, stored: StoredObject): KubeObject {
+  return inVersion(definition, stored, stored.parsed ?? parseStored(stored));
+}
+
+function inVersion(definition: ResourceDefinition, stored: StoredObject, object: KubeObject): KubeObject {
   if (definition.codec !== undefined) return definition.codec.read(stored, object);
   return definition.conversion === undefined ? object : definition.conversion.fromStored(object);
 }

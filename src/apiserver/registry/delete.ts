@@ -6,7 +6,7 @@ import { formatTime } from "../../apimachinery/time.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
 import type { RequestContext } from "../request-context.ts";
 import { commitDelete, commitPut, storedBytes } from "./commit.ts";
-import { prepareVersions, readVersion } from "./convert.ts";
+import { prepareVersions, readOnce, readVersion } from "./convert.ts";
 import type { DeleteOptions } from "./delete-options.ts";
 import { errorKind, relativeKey } from "./resource-definition.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
@@ -49,7 +49,7 @@ export async function deleteObject(request: DeleteRequest): Promise<Deleted> {
 async function deleteStored(request: DeleteRequest, stored: StoredObject): Promise<Deleted | "raced"> {
   const { definition, options, context } = request;
   await prepareVersions(definition, [stored]);
-  const old = readVersion(definition, stored);
+  const old = readOnce(definition, stored);
   checkPreconditions(request, old);
   if (options.ignoresReadErrors && context.server.isEnabled("AllowUnsafeMalformedObjectDeletion")) throw unsafeDeletionError(request);
   await context.server.admission.validate(admissionOf(request, old));

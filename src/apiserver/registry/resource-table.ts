@@ -3,6 +3,8 @@ import type { ResourceDefinition } from "./resource-definition.ts";
 
 export class ResourceTable {
   readonly #byPath = new Map<string, ResourceDefinition>();
+  /** The same by group, version and name in turn: every request asks several times, and no path has to be put together. */
+  readonly #nested = new Map<string, Map<string, Map<string, ResourceDefinition>>>();
   readonly #versions = new Map<string, string[]>();
   /** `group/version` of what is not made by definitions. */
   readonly #builtIn = new Set<string>();
@@ -12,6 +14,7 @@ export class ResourceTable {
     const { group, version, resource } = definition;
     if (!definition.isCustom) this.#builtIn.add(`${group}/${version}`);
     this.#byPath.set(`${group}/${version}/${resource}`, definition);
+    memberOf(memberOf(this.#nested, group), version).set(resource, definition);
     const versions = this.#versions.get(group) ?? [];
     if (!versions.includes(version)) this.#versions.set(group, [...versions, version]);
     for (const listener of this.#changeListeners) listener();
@@ -19,6 +22,7 @@ export class ResourceTable {
 
   remove(group: string, version: string, resource: string): void {
     this.#byPath.delete(`${group}/${version}/${resource}`);
+    this.#nested.get(group)?.get(version)?.delete(resource);
     const isServed = [...this.#byPath.values()].some((definition) => definition.group === group && definition.version === version);
     if (!isServed) {
       const rest = (this.#versions.get(group) ?? []).filter((name) => name !== version);
@@ -29,7 +33,7 @@ export class ResourceTable {
   }
 
   find(group: string, version: string, resource: string): ResourceDefinition | undefined {
-    return this.#byPath.get(`${group}/${version}/${resource}`);
+    return this.#nested.get(group)?.get(version)?.get(resource);
   }
 
   /** The resource in the first served version of its group. */
@@ -75,4 +79,10 @@ export class ResourceTable {
   [Symbol.iterator](): IterableIterator<ResourceDefinition> {
     return this.#byPath.values();
   }
+}
+
+function memberOf<Value>(map: Map<string, Map<string, Value>>, key: string): Map<string, Value> {
+  let member = map.get(key);
+  if (member === undefined) map.set(key, (member = new Map<string, Value>()));
+  return member;
 }

@@ -12,7 +12,7 @@ import type { RequestContext } from "../request-context.ts";
 import { commitDelete, commitPut, storedBytes } from "./commit.ts";
 import { createObject } from "./create.ts";
 import type { Written } from "./create.ts";
-import { prepareVersions, readVersion } from "./convert.ts";
+import { prepareVersions, readOnce } from "./convert.ts";
 import type { WriteOptions } from "./options.ts";
 import { dropDuplicateOwners } from "./owner-references.ts";
 import { UndecodableError } from "./object-codec.ts";
@@ -97,7 +97,7 @@ async function updateStored(request: UpdateRequest, stored: StoredObject): Promi
 async function readOld(definition: ResourceDefinition, stored: StoredObject): Promise<KubeObject> {
   try {
     await prepareVersions(definition, [stored]);
-    return readVersion(definition, stored);
+    return readOnce(definition, stored);
   } catch (error) {
     if (!(error instanceof UndecodableError)) throw error;
     throw new StatusError({ message: error.fault, code: 500 }, error);

@@ -103,7 +103,10 @@ export function cached<T extends KubeObject>(object: T): DeepReadonly<T> {
   const pending: object[] = [object];
   for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
     Object.freeze(value);
-    for (const member of Object.values(value)) if (typeof member === "object" && member !== null && !Object.isFrozen(member)) pending.push(member);
+    for (const key in value) {
+      const member = (value as Record<string, unknown>)[key];
+      if (typeof member === "object" && member !== null && !Object.isFrozen(member)) pending.push(member);
+    }
   }
   return object as DeepReadonly<T>;
 }

@@ -128,8 +128,10 @@ export interface SeriesEventRecorderOptions {
   readonly instance: string;
 }
 
-const queueLimit = 1000;
-const sendLimit = 16;
+/** Events that wait: a burst of pods shall not lose its own. */
+const queueLimit = 10_000;
+/** Few at once: events yield to the writes that they tell of. */
+const sendLimit = 4;
 const silenceMs = 360_000;
 const refreshMs = 1_800_000;
 const sweepMs = 60_000;

@@ -22,23 +22,26 @@ export function findFeasibleNodes(search: FeasibleSearch): FeasibleNodes {
   }
   const count = candidates.length;
   const wanted = search.isExhaustive === true ? count : nodesToFind(count, search.profile.percentageOfNodesToScore);
-  const nodes: NodeInfo[] = [];
-  const positions: number[] = [];
+  // Room for as many as are wanted, in one piece.
+  const nodes = candidates.slice(0, wanted);
+  const positions = new Uint32Array(wanted);
+  let found = 0;
   const refuseAt = examiner(search, nodeNames === undefined);
   const start = count === 0 ? 0 : search.startIndex % count;
   let examined = 0;
-  while (examined < count && nodes.length < wanted) {
+  while (examined < count && found < wanted) {
     const position = start + examined < count ? start + examined : start + examined - count;
     const node = candidates[position]!;
     examined += 1;
     const refusal = refuseAt(node, position);
     if (refusal === undefined) {
-      nodes.push(node);
-      positions.push(position);
+      nodes[found] = node;
+      positions[found++] = position;
     } else if (refusal.code === "failed") return { nodes: [], positions: undefined, refusals, examined, failure: failureText(refusal) };
     else refusals.add(node, refusal);
   }
-  return { nodes, positions: nodeNames === undefined ? positions : undefined, refusals, examined, failure: undefined };
+  nodes.length = found;
+  return { nodes, positions: nodeNames === undefined ? positions.subarray(0, found) : undefined, refusals, examined, failure: undefined };
 }
 
 export interface FeasibleSearch {
@@ -51,10 +54,12 @@ export interface FeasibleSearch {
   readonly isExhaustive?: boolean;
   readonly verdicts?: NodeVerdicts | undefined;
 }
+export type Positions = Pick<Uint32Array, number | "filter">;
+
 export interface FeasibleNodes {
   readonly nodes: readonly NodeInfo[];
   /** Where in the snapshot they are; undefined when only some nodes came into question. */
-  readonly positions: readonly number[] | undefined;
+  readonly positions: Positions | undefined;
   readonly refusals: NodeRefusals;
   readonly examined: number;
   /** The text of an error that ended the search. */

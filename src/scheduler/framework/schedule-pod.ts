@@ -146,13 +146,14 @@ function withPoints({ nodes, plugins, values, totals }: Scores, more: readonly {
 function best({ nodes, totals }: Scores, random: Random): Scores["nodes"][number] {
   let highest = Number.NEGATIVE_INFINITY;
   let equals = 0;
-  for (const total of totals) {
+  for (let index = 0; index < totals.length; index++) {
+    const total = totals[index]!;
     if (total > highest) {
       highest = total;
       equals = 1;
     } else if (total === highest) equals += 1;
   }
   let skipped = equals === 1 ? 0 : random.integer(equals);
-  for (const [index, total] of totals.entries()) if (total === highest && skipped-- === 0) return nodes[index]!;
+  for (let index = 0; index < totals.length; index++) if (totals[index] === highest && skipped-- === 0) return nodes[index]!;
   invariant(false, "one of the nodes has the highest total");
 }

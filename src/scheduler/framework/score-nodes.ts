@@ -1,4 +1,5 @@
 import type { NodeInfo } from "../state/node-info.ts";
+import type { Positions } from "./find-feasible-nodes.ts";
 import type { Scores } from "./decision.ts";
 import type { Cycle, NodeScorer } from "./plugin.ts";
 import type { Profile } from "./profile.ts";
@@ -28,35 +29,28 @@ export interface ScoreRequest {
   readonly profile: Profile;
   readonly nodes: readonly NodeInfo[];
   /** Where the nodes are in the snapshot. */
-  readonly positions: readonly number[] | undefined;
+  readonly positions: Positions | undefined;
   readonly verdicts: NodeVerdicts | undefined;
 }
 
 /** The scores before they are normalized; local ones are not worked out again for a node that has not changed. */
 function rawScores(plugin: string, scorer: NodeScorer, { nodes, positions, verdicts }: ScoreRequest): number[] {
-  const result: number[] = [];
-  if (scorer.isLocal !== true || positions === undefined || verdicts === undefined) {
-    for (const node of nodes) result.push(scorer.score(node));
-    return result;
-  }
+  if (scorer.isLocal !== true || positions === undefined || verdicts === undefined) return nodes.map((node) => scorer.score(node));
   let known = verdicts.scored.get(plugin);
   if (known === undefined) verdicts.scored.set(plugin, (known = { nodes: [], scores: [] }));
-  for (let index = 0; index < nodes.length; index++) {
-    const node = nodes[index]!;
+  const memory = known;
+  return nodes.map((node, index) => {
     const position = positions[index]!;
-    if (known.nodes[position] !== node) {
-      known.nodes[position] = node;
-      known.scores[position] = scorer.score(node);
-    }
-    result.push(known.scores[position]!);
-  }
-  return result;
+    if (memory.nodes[position] === node) return memory.scores[position]!;
+    memory.nodes[position] = node;
+    return (memory.scores[position] = scorer.score(node));
+  });
 }
 
 /** Brings scores to 0…100 by the highest of them; `isReversed`: the highest becomes 0. All zeros stay, or become 100. */
 export function normalizeByHighest(scores: number[], isReversed = false): void {
   let highest = 0;
-  for (const score of scores) if (score > highest) highest = score;
+  for (let index = 0; index < scores.length; index++) if (scores[index]! > highest) highest = scores[index]!;
   for (let index = 0; index < scores.length; index++) {
     const share = highest === 0 ? 0 : Math.trunc((100 * scores[index]!) / highest);
     scores[index] = isReversed ? 100 - share : share;

@@ -1,4 +1,5 @@
 /** Rules of requests, limits and claims: of a container, and of a pod as a whole (KEP 2837). */
+import { sortedKeys } from "../../../apimachinery/json.ts";
 import { duplicate, forbidden, invalid, invalidEach, notFound, notSupported, required } from "../../../apimachinery/field-error.ts";
 import type { FieldError } from "../../../apimachinery/field-error.ts";
 import type { FieldPath } from "../../../apimachinery/field-path.ts";
@@ -19,11 +20,11 @@ export function validateResources(
 ): FieldError[] {
   const { limits = {}, requests = {} } = resources;
   const errors: FieldError[] = [];
-  for (const name of Object.keys(limits).sort()) {
+  for (const name of sortedKeys(limits)) {
     const at = path.child("limits").key(name);
     errors.push(...validateName(name, at), ...validateResourceAmount(name, limits[name]!, at), ...validateHugePages(name, limits[name]!, at));
   }
-  for (const name of Object.keys(requests).sort()) {
+  for (const name of sortedKeys(requests)) {
     const request = requests[name]!;
     const at = path.child("requests").key(name);
     errors.push(
@@ -131,7 +132,7 @@ function validateConsistency(spec: PodSpec, path: FieldPath): FieldError[] {
   const { requests = {}, limits = {} } = spec.resources ?? {};
   const errors: FieldError[] = [];
   const sums = sumOfRequests(spec);
-  for (const name of Object.keys(sums).sort()) {
+  for (const name of sortedKeys(sums)) {
     const request = requests[name];
     if (request === undefined || compareQuantities(sums[name]!, request) <= 0) continue;
     errors.push(
@@ -140,7 +141,7 @@ function validateConsistency(spec: PodSpec, path: FieldPath): FieldError[] {
   }
   (spec.containers ?? []).forEach((container, index) => {
     const own: ResourceList = container.resources?.limits ?? {};
-    for (const name of Object.keys(own).sort()) {
+    for (const name of sortedKeys(own)) {
       const limit = limits[name];
       if (limit === undefined || compareQuantities(own[name]!, limit) <= 0) continue;
       errors.push(

@@ -70,10 +70,15 @@ export function forEachMember(set: FieldSet, visit: (path: readonly string[]) =>
 export function sortSet(set: FieldSet): FieldSet {
   const elements = Object.keys(set);
   if (elements.length === 0) return memberNode;
-  if (elements.length > 1) elements.sort(compareElements);
+  if (!isInOrder(elements)) elements.sort(compareElements);
   const sorted: Record<string, FieldSet> = {};
   for (const element of elements) sorted[element] = sortSet(set[element]!);
   return sorted;
+}
+
+function isInOrder(elements: readonly string[]): boolean {
+  for (let index = 1; index < elements.length; index++) if (compareElements(elements[index - 1]!, elements[index]!) > 0) return false;
+  return true;
 }
 
 const rank = (element: string) => ".fkvi".indexOf(element[0]!);
