@@ -8,7 +8,8 @@ import { handleFairnessDumps } from "./flowcontrol/dumps.ts";
 import { handleDiscovery } from "./discovery/handle-discovery.ts";
 import { dispatchResource, methodError } from "./handlers/dispatch.ts";
 import { handleHealth } from "./handlers/health.ts";
-import { healthEndpoints } from "./handlers/health-checks.ts";
+import type { HealthEndpoints } from "./handlers/health.ts";
+import { healthEndpointsOf } from "./handlers/health-checks.ts";
 import { handleIssuer } from "./handlers/issuer-discovery.ts";
 import { OpenApiDocuments } from "./openapi/documents.ts";
 import { handleMetrics } from "./metrics/handle-metrics.ts";
@@ -24,6 +25,7 @@ import type { ServerState } from "./server-state.ts";
 export function createEndpoint(server: ServerState): Endpoint {
   const documents = new DiscoveryDocuments(server.resources, { builtIn: groupOrder.groups, others: server, hasStorageHash: server.isEnabled("StorageVersionHash") });
   const openApi = new OpenApiDocuments(server.resources, server.descriptions, { hasEnums: server.isEnabled("OpenAPIEnums"), publications: server.publications });
+  const healthEndpoints = healthEndpointsOf(server);
   return async (context) => {
     const remote = remoteOf(context);
     if (remote !== undefined) return proxyToExtension(context, remote);
@@ -37,7 +39,7 @@ export function createEndpoint(server: ServerState): Endpoint {
       handleIssuer(context) ??
       handleFairnessDumps(context) ??
       (await handleProfiling(context)) ??
-      handleIndex(context, documents) ??
+      handleIndex(context, documents, healthEndpoints) ??
       plainText(404, "404 page not found\n")
     );
   };
@@ -65,7 +67,7 @@ function handleVersion(context: RequestContext): ApiResponse | undefined {
 }
 
 /** `/` and `/index.html`: the paths served. */
-function handleIndex(context: RequestContext, documents: DiscoveryDocuments): ApiResponse | undefined {
+function handleIndex(context: RequestContext, documents: DiscoveryDocuments, healthEndpoints: HealthEndpoints): ApiResponse | undefined {
   if (context.info.path !== "/" && context.info.path !== "/index.html") return undefined;
   const groups = (documents.groups()["groups"] as unknown as { name: string; versions: { groupVersion: string }[] }[]).flatMap((group) => [`/apis/${group.name}`, ...group.versions.map((version) => `/apis/${version.groupVersion}`)]);
   const health = (["healthz", "livez", "readyz"] as const).flatMap((name) => [`/${name}`, ...healthEndpoints[name].map((check) => `/${name}/${check.name}`)]);

@@ -67,6 +67,8 @@ export interface ServerState {
   /** Background work of the server. */
   readonly tasks: TaskGroup;
   isEnabled(gate: string): boolean;
+  /** Why a key management plugin is not well; absent when there are none. */
+  readonly kmsFault: (() => string | undefined) | undefined;
   /** How much the process logs from now on: 0 what one wants to know, more for debugging. */
   setVerbosity(level: number): void;
   /** Names of start-up steps that have finished: what /readyz lists as post-start hooks. */

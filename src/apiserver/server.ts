@@ -69,6 +69,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   /** PEM of further keys or certificates that these tokens are checked with. */
   readonly serviceAccountVerificationKeys?: readonly string[];
   readonly nodes: NodeConnector;
+  /** Why a key management plugin is not well. Default: there are none. */
+  readonly kmsFault?: () => string | undefined;
   /** Of the process's log. Default: it stays as it is. */
   readonly setVerbosity?: (level: number) => void;
   /** Default: no webhook can be reached. */
@@ -216,6 +218,7 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
       return publications;
     },
     isEnabled: versionChoice.isEnabled,
+    kmsFault: options.kmsFault,
     setVerbosity: options.setVerbosity ?? (() => {}),
   };
   const publications = new Publications(state);

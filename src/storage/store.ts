@@ -77,6 +77,8 @@ export interface Store extends AsyncDisposable {
    * what the store still keeps, StoreError when the backend fails.
    */
   watch(prefix: string, after: number, signal: AbortSignal): AsyncIterable<StoreEvents>;
+  /** Whether what is stored under `key` would be stored otherwise today, though it says the same (encryption at rest). Absent: never. */
+  isStale?(key: string): Promise<boolean>;
   /** Forgets history up to `revision`: later reads and watches below it throw CompactedError. */
   compact(revision: number): Promise<void>;
   /** Bytes the backend occupies on disk or in memory (metric `apiserver_storage_size_bytes`). */

@@ -74,6 +74,11 @@ export class Cacher {
     );
   }
 
+  /** Whether there are values that could not be opened. */
+  hasUnreadable(): boolean {
+    return this.#caches.values().some((cache) => cache.unreadableKeys.size > 0);
+  }
+
   /** Removes the cache of a prefix. */
   drop(prefix: string): void {
     this.#caches.delete(prefix);

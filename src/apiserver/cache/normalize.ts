@@ -6,6 +6,7 @@ import { parseApiVersion } from "../../apimachinery/object.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { typeRegistry } from "../../api/registry.ts";
 import { encodeStored } from "./stored-object.ts";
+import { isUnreadable } from "./unreadable-value.ts";
 
 const protobufMagic = Buffer.from("k8s\0");
 const ownStart = Buffer.from('{"kind":"');
@@ -14,7 +15,7 @@ const ownStart = Buffer.from('{"kind":"');
 export function normalizeStored(_key: string, value: Uint8Array): Buffer {
   // What this server wrote comes back as it was given: the very buffer.
   const bytes = Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  if (bytes.subarray(0, ownStart.length).equals(ownStart)) return bytes;
+  if (bytes.subarray(0, ownStart.length).equals(ownStart) || isUnreadable(bytes)) return bytes;
   if (bytes.subarray(0, 4).equals(protobufMagic)) {
     const decoded = decodeProtobuf(bytes, typeRegistry);
     return encode({ ...decoded.object, apiVersion: decoded.apiVersion, kind: decoded.kind });

@@ -8,6 +8,7 @@
 import { SortedMap } from "../../base/sorted-map.ts";
 import { StoredObject } from "./stored-object.ts";
 import type { ParsedPool } from "./stored-object.ts";
+import { isUnreadable } from "./unreadable-value.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 
 export type EventType = "ADDED" | "MODIFIED" | "DELETED";
@@ -40,6 +41,7 @@ export class ResourceCache {
   /** The map at `windowStart`: what exact reads between it and the first event see. */
   #baseState = SortedMap.empty<StoredObject>();
   readonly #listeners = new Set<EventListener>();
+  readonly #unreadableKeys = new Set<string>();
   #loadCount = 0;
 
   constructor(prefix: string, options: { pool: ParsedPool; windowLimit: number }) {
@@ -50,6 +52,11 @@ export class ResourceCache {
 
   get state(): SortedMap<StoredObject> {
     return this.#state;
+  }
+
+  /** Keys whose values could not be opened: they are in the map, and no events tell of them. */
+  get unreadableKeys(): ReadonlySet<string> {
+    return this.#unreadableKeys;
   }
 
   /** How often the content was set as a whole, without events. */
@@ -68,7 +75,11 @@ export class ResourceCache {
   /** Sets the first content, as of `revision`. */
   load(objects: Iterable<StoredObject>, revision: number): void {
     let state = SortedMap.empty<StoredObject>();
-    for (const object of objects) state = state.set(object.key, object);
+    this.#unreadableKeys.clear();
+    for (const object of objects) {
+      state = state.set(object.key, object);
+      if (isUnreadable(object.bytes)) this.#unreadableKeys.add(object.key);
+    }
     // What came in while the content was read stays.
     const later = this.#window.filter((event) => event.revision > revision);
     this.#state = state;
@@ -87,10 +98,16 @@ export class ResourceCache {
   }
 
   #append(key: string, bytes: Buffer | undefined, revision: number, createRevision: number): CacheEvent | undefined {
-    const previous = this.#state.get(key);
-    if (bytes === undefined && previous === undefined) return undefined;
-    const object = bytes === undefined ? previous!.at(revision) : new StoredObject(key, bytes, revision, createRevision);
+    const stored = this.#state.get(key);
+    if (bytes === undefined && stored === undefined) return undefined;
+    const object = bytes === undefined ? stored!.at(revision) : new StoredObject(key, bytes, revision, createRevision);
     this.#state = bytes === undefined ? this.#state.delete(key) : this.#state.set(key, object);
+    const wasUnreadable = this.#unreadableKeys.delete(key);
+    if (isUnreadable(object.bytes)) {
+      if (bytes !== undefined) this.#unreadableKeys.add(key);
+      return undefined;
+    }
+    const previous = wasUnreadable ? undefined : stored;
     const type = bytes === undefined ? "DELETED" : previous === undefined ? "ADDED" : "MODIFIED";
     const event: CacheEvent = { type, revision, object, previous, state: this.#state, frames: new Map() };
     this.#window.push(event);

@@ -6,6 +6,7 @@ import { goJson } from "../../apimachinery/json.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { decodeUntyped } from "../../apimachinery/decode/decode-object.ts";
+import { isUnreadable, unreadableFault } from "./unreadable-value.ts";
 
 const metadataMarker = Buffer.from('"metadata":{');
 const uidMarker = Buffer.from('"uid":"');
@@ -40,6 +41,7 @@ export class StoredObject {
 
   /** The version belongs behind the uid, or first into the metadata of an object without one. */
   #locate(): void {
+    if (isUnreadable(this.bytes)) throw unreadableFault(this.bytes);
     this.#metadataAt = this.bytes.indexOf(metadataMarker);
     const start = this.#metadataAt + metadataMarker.length;
     const uid = this.bytes.indexOf(uidMarker, start);
@@ -114,8 +116,9 @@ export function encodeStored(object: KubeObject): Buffer {
 /** Numbers that plain JSON.parse would change: more than 15 digits, a fraction of zero, an exponent. */
 const fragileNumber = /[\d.]{16}|\d\.0\b|\d[eE][+-]?\d/;
 
-/** Parses stored bytes and fills in the resourceVersion. */
+/** Parses stored bytes and fills in the resourceVersion. Throws UndecodableError for a value that could not be opened. */
 export function parseStored(stored: StoredObject): KubeObject {
+  if (isUnreadable(stored.bytes)) throw unreadableFault(stored.bytes);
   const text = stored.bytes.toString("latin1");
   const object = (fragileNumber.test(text) ? decodeUntyped(stored.bytes, { mediaType: "json" }).value : JSON.parse(stored.bytes.toString())) as JsonObject;
   const metadata = object["metadata"] as JsonObject;

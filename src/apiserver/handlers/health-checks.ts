@@ -9,6 +9,7 @@ const isHealthy = () => undefined;
 const checks: Readonly<Record<string, HealthCheck["check"]>> = {
   etcd: storeAnswers,
   "etcd-readiness": storeAnswers,
+  "informer-sync": (server) => (server.cacher.hasUnreadable() ? "some values cannot be read from the storage" : undefined),
   shutdown: (server) => (server.isShuttingDown ? "process is shutting down" : undefined),
 };
 
@@ -23,4 +24,11 @@ async function storeAnswers(server: ServerState): Promise<string | undefined> {
 
 const endpoint = (list: readonly string[]): HealthCheck[] => list.map((name) => ({ name, check: checks[name] ?? isHealthy }));
 
-export const healthEndpoints: HealthEndpoints = { healthz: endpoint(names.healthz), livez: endpoint(names.livez), readyz: endpoint(names.readyz) };
+const builtIn: HealthEndpoints = { healthz: endpoint(names.healthz), livez: endpoint(names.livez), readyz: endpoint(names.readyz) };
+
+/** What `server` is looked at for; key management plugins only where there are some. */
+export function healthEndpointsOf({ kmsFault }: ServerState): HealthEndpoints {
+  if (kmsFault === undefined) return builtIn;
+  const plugins: HealthCheck = { name: "kms-providers", check: kmsFault };
+  return { ...builtIn, healthz: [...builtIn.healthz, plugins], readyz: [...builtIn.readyz, plugins] };
+}

@@ -1,7 +1,7 @@
 /** GET of a collection: consistent, paged at a fixed revision, in any form (documentation page "API concepts"). */
 import type { ApiResponse, ResponseBody } from "../../apimachinery/request.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
-import { apiVersionOf } from "../../apimachinery/object.ts";
+import { apiVersionOf, qualifiedResource } from "../../apimachinery/object.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { StructSchema } from "../../apimachinery/schema.ts";
 import { typeRegistry } from "../../api/registry.ts";
@@ -18,8 +18,8 @@ import { decodeContinue, encodeContinue, expiredContinue } from "./continue-toke
 import { longListItems, protobufItems, storedItems, writtenItems } from "./list-body.ts";
 import { parseListOptions } from "./list-options.ts";
 import type { ListOptions } from "./list-options.ts";
-import { tooManyRequestsError } from "../../apimachinery/status.ts";
-import type { StatusError } from "../../apimachinery/status.ts";
+import { StatusError, tooManyRequestsError } from "../../apimachinery/status.ts";
+import { unreadableFault } from "../cache/unreadable-value.ts";
 import { UndecodableError } from "../registry/object-codec.ts";
 import { goTypeOf, negotiateFor, printedAs } from "./respond.ts";
 import { parseSelection } from "./selection.ts";
@@ -44,9 +44,28 @@ export async function handleList(context: RequestContext, definition: ResourceDe
 }
 
 /** Upstream's cache cannot hold what cannot be read, and never gets ready. */
-export function unreadableError(definition: ResourceDefinition, { key, fault }: UndecodableError): StatusError {
+export function unreadableError(definition: ResourceDefinition, { key, fault, isSealed }: UndecodableError): StatusError {
+  if (isSealed) return storageReadError(definition, key, fault);
   const found = `StorageError: corrupt object, Code: 7, Key: /registry${key}, ResourceVersion: 0, AdditionalErrorMsg: ${fault}`;
   return tooManyRequestsError(`storage is (re)initializing: failed to list <unspecified>: failed to read one or more ${definition.resource}.${definition.group} from the storage: ${found}`, 1);
+}
+
+/** What the storage could not open: encryption at rest without the right key. */
+function storageReadError({ resource, group }: ResourceDefinition, key: string, fault: string): StatusError {
+  const field = `/registry${key}`;
+  const found = `StorageError: corrupt object, Code: 7, Key: ${field}, ResourceVersion: 0, AdditionalErrorMsg: ${fault}`;
+  return new StatusError({
+    message: `failed to read one or more ${qualifiedResource(resource, group)} from the storage: ${found}`,
+    reason: "StorageReadError",
+    details: { name: "list", ...(group !== "" && { group }), kind: resource, causes: [{ reason: "UnexpectedServerResponse", message: found, field }] },
+    code: 500,
+  });
+}
+
+/** Throws UndecodableError when something that the selection may show cannot be read. */
+export function checkReadable({ storage }: ResourceDefinition, { keyPrefix }: Selection): void {
+  const { cache } = storage!;
+  for (const key of cache.unreadableKeys) if (key.startsWith(keyPrefix)) throw unreadableFault(cache.get(key)!.bytes);
 }
 
 /** Reads the collection that the request selects. Throws 400, 410, 422, 504. */
@@ -54,6 +73,7 @@ export async function readList(context: RequestContext, definition: ResourceDefi
   const { query, info, server } = context;
   const selection = parseSelection(definition, info.namespace, query, info.name);
   const options = parseListOptions(query);
+  checkReadable(definition, selection);
   const cache = definition.storage!.cache;
   const current = Math.max(server.cacher.revision, cache.oldestRevision);
   const { revision, from } = startOf(options, current, selection);

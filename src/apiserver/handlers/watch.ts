@@ -15,7 +15,7 @@ import type { Negotiated } from "../http/negotiation.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import { expiredError } from "../../apimachinery/status.ts";
-import { unreadableError } from "./list.ts";
+import { checkReadable, unreadableError } from "./list.ts";
 import { negotiateFrames } from "./respond.ts";
 import { futureVersionError } from "./versions.ts";
 import { parseSelection } from "./selection.ts";
@@ -41,8 +41,9 @@ export async function handleWatch(context: RequestContext, definition: ResourceD
 
 /** What a watch may begin with has to be readable before it is answered. Throws 429. */
 async function prepareState(definition: ResourceDefinition, selection: Selection): Promise<void> {
-  if (definition.codec?.isConvertedByWebhook !== true) return;
+  if (definition.codec?.isConvertedByWebhook !== true && definition.storage!.cache.unreadableKeys.size === 0) return;
   try {
+    checkReadable(definition, selection);
     await prepareVersions(definition, selection.candidates(definition.storage!.cache.state));
   } catch (error) {
     throw error instanceof UndecodableError ? unreadableError(definition, error) : error;

@@ -15,19 +15,9 @@ import type { Cacher } from "../cache/cacher.ts";
 import { fieldLabelsOf } from "./field-labels.ts";
 import { deprecationText, servedGroups } from "./served-versions.ts";
 import type { DiscoveredResource, VersionChoice } from "./served-versions.ts";
+import { storageName } from "./storage-keys.ts";
 import { conversionOf, storedKind } from "./stored-versions.ts";
 import type { ResourceDefinition, StorageDefinition, SubresourceDefinition, TableColumn, TableDefinition } from "./resource-definition.ts";
-
-/** Resources whose key is not `/registry/RESOURCE/`. */
-const storageNames: Readonly<Record<string, string>> = {
-  "/nodes": "minions",
-  "/services": "services/specs",
-  "/endpoints": "services/endpoints",
-  "/replicationcontrollers": "controllers",
-  "networking.k8s.io/ingresses": "ingress",
-  "apiextensions.k8s.io/customresourcedefinitions": "apiextensions.k8s.io/customresourcedefinitions",
-  "apiregistration.k8s.io/apiservices": "apiregistration.k8s.io/apiservices",
-};
 
 /** Kinds that upstream stores in an older version than it serves: discovery's hash shows it. */
 const hashedVersions: Readonly<Record<string, string>> = { CustomResourceDefinition: "v1beta1", ClusterTrustBundle: "v1beta1", PodCertificateRequest: "v1beta1", DeviceTaintRule: "v1beta2", StorageVersionMigration: "v1beta1" };
@@ -95,8 +85,7 @@ const keyOf = ({ group, version, kind }: GroupVersionKind) => `${group}/${versio
 
 function storageOf(group: string, resource: DiscoveredResource, options: BuiltInOptions): StorageDefinition {
   const gvk = storedKind(group, resource.kind);
-  const name = storageNames[`${group}/${resource.name}`] ?? resource.name;
-  const prefix = `${options.storageRoot}${name}/`;
+  const prefix = `${options.storageRoot}${storageName(group, resource.name)}/`;
   return {
     prefix,
     gvk,

@@ -8,6 +8,7 @@ import type { RuleContext } from "../../api/strategy.ts";
 import { validateObjectMeta } from "../../api/meta/object-meta.ts";
 import type { AdmissionRequest } from "../admission/chain.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
+import { isUnreadable } from "../cache/unreadable-value.ts";
 import type { RequestContext } from "../request-context.ts";
 import { commitPut, storedBytes } from "./commit.ts";
 import { trackUpdate } from "./field-tracking.ts";
@@ -152,7 +153,7 @@ function admissionRequest(request: CreateRequest, object: KubeObject): Admission
 }
 
 function takenError(definition: ResourceDefinition, name: string, existing: StoredObject | undefined): StatusError {
-  const isLeaving = existing !== undefined && definition.storage!.cache.parse(existing).metadata.deletionTimestamp !== undefined;
+  const isLeaving = existing !== undefined && !isUnreadable(existing.bytes) && definition.storage!.cache.parse(existing).metadata.deletionTimestamp !== undefined;
   const error = alreadyExistsError(definition, name);
   if (!isLeaving) return error;
   return new StatusError({ ...error.status, message: `object is being deleted: ${error.status.message}` });

@@ -100,5 +100,10 @@ function validate(options: RawDeleteOptions): FieldError[] {
   if (policy !== undefined && !["Foreground", "Background", "Orphan"].includes(policy)) {
     errors.push(notSupported(FieldPath.root("propagationPolicy"), policy, ["Foreground", "Background", "Orphan", "nil"]));
   }
+  if (options.ignoreStoreReadErrorWithClusterBreakingPotential === true) {
+    const path = FieldPath.root("ignoreStoreReadErrorWithClusterBreakingPotential");
+    const others = (["preconditions", "propagationPolicy", "orphanDependents", "gracePeriodSeconds"] as const).filter((name) => options[name] !== undefined);
+    errors.push(...others.map((name) => invalid(path, true, `cannot be set together with .${name}`)));
+  }
   return [...errors, ...dryRunErrors(options.dryRun ?? [])];
 }

@@ -1,9 +1,11 @@
 /** The generic deletion of an object: grace, finalizers and propagation (documentation page "Garbage Collection"). */
 import { deepCopy, deepEqual } from "../../apimachinery/json.ts";
-import { conflictError, invalidError, notFoundError } from "../../apimachinery/status.ts";
+import { conflictError, forbiddenError, invalidError, notFoundError } from "../../apimachinery/status.ts";
+import { apiVersionOf } from "../../apimachinery/object.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { formatTime } from "../../apimachinery/time.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
+import { isUnreadable, unreadableFault } from "../cache/unreadable-value.ts";
 import type { RequestContext } from "../request-context.ts";
 import { commitDelete, commitPut, storedBytes } from "./commit.ts";
 import { prepareVersions, readOnce, readVersion } from "./convert.ts";
@@ -48,6 +50,7 @@ export async function deleteObject(request: DeleteRequest): Promise<Deleted> {
 
 async function deleteStored(request: DeleteRequest, stored: StoredObject): Promise<Deleted | "raced"> {
   const { definition, options, context } = request;
+  if (isUnreadable(stored.bytes)) return deleteUnreadable(request, stored);
   await prepareVersions(definition, [stored]);
   const old = readOnce(definition, stored);
   checkPreconditions(request, old);
@@ -71,6 +74,24 @@ async function deleteStored(request: DeleteRequest, stored: StoredObject): Promi
   if (!result.isCommitted) return "raced";
   await prepareVersions(definition, [result.stored]);
   return { isGone: false, object: readVersion(definition, result.stored), stored: result.stored };
+}
+
+/**
+ * An object that cannot be opened goes without finalizers or grace, and only for who says that this is meant and may do it (KEP-3926).
+ * Throws its own fault otherwise.
+ */
+async function deleteUnreadable(request: DeleteRequest, stored: StoredObject): Promise<Deleted | "raced"> {
+  const { context, definition, name, namespace, options } = request;
+  const { server, user } = context;
+  if (!options.ignoresReadErrors || !server.isEnabled("AllowUnsafeMalformedObjectDeletion")) throw unreadableFault(stored.bytes);
+  const verb = "unsafe-delete-ignore-read-errors";
+  const { group, version, resource } = definition;
+  const decision = await server.authorizer.authorize({ kind: "resource", user, verb, group, version, resource, subresource: "", namespace, name });
+  if (decision.verdict !== "allow") throw forbiddenError(definition, name, `not permitted to do ${JSON.stringify(verb)}, reason: ${decision.reason}`);
+  const object: KubeObject = { apiVersion: apiVersionOf(group, version), kind: definition.kind, metadata: { name, ...(namespace !== "" && { namespace }) } };
+  if (options.isDryRun) return { isGone: true, object, stored: undefined };
+  const result = await commitDelete(server, definition, stored);
+  return result.isCommitted ? { isGone: true, object, stored: undefined } : "raced";
 }
 
 /** `remove` carries the object as the answer shows it. One whose grace period is cut short is written as such before it goes. */

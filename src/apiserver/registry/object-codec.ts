@@ -36,11 +36,14 @@ export class UndecodableError extends StatusError {
   /** Without the root of all keys, with a slash in front. */
   readonly key: string;
   readonly fault: string;
+  /** Whether it is the storage that could not open it (encryption at rest). */
+  readonly isSealed: boolean;
 
-  constructor(key: string, fault: string) {
+  constructor(key: string, fault: string, isSealed = false) {
     super(internalServerError(`StorageError: corrupt object, Code: 7, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${fault}`).status);
     this.key = key;
     this.fault = fault;
+    this.isSealed = isSealed;
   }
 }
 

@@ -3,7 +3,7 @@ import { FieldPath } from "../../apimachinery/field-path.ts";
 import { invalid } from "../../apimachinery/field-error.ts";
 import { deepEqual } from "../../apimachinery/json.ts";
 import { goQuote } from "../../apimachinery/go-quote.ts";
-import { StatusError, badRequestError, conflictError, invalidError, notFoundError } from "../../apimachinery/status.ts";
+import { StatusError, badRequestError, conflictError, internalServerError, invalidError, notFoundError } from "../../apimachinery/status.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { KindStrategy, RuleContext, UpdateRules } from "../../api/strategy.ts";
 import { validateObjectMetaUpdate } from "../../api/meta/object-meta.ts";
@@ -100,7 +100,7 @@ async function readOld(definition: ResourceDefinition, stored: StoredObject): Pr
     return readOnce(definition, stored);
   } catch (error) {
     if (!(error instanceof UndecodableError)) throw error;
-    throw new StatusError({ message: error.fault, code: 500 }, error);
+    throw error.isSealed ? internalServerError(error.fault) : new StatusError({ message: error.fault, code: 500 }, error);
   }
 }
 
@@ -114,7 +114,7 @@ async function writeUpdated(request: UpdateRequest, stored: StoredObject, object
     // The answer shows what the object would have become.
     return last.isCommitted ? { stored: new StoredObject(stored.key, bytes, last.stored.revision, stored.createRevision) } : "raced";
   }
-  if (bytes.equals(stored.bytes)) return { stored };
+  if (bytes.equals(stored.bytes) && (await context.server.store.isStale?.(definition.storage!.prefix + stored.key)) !== true) return { stored };
   const result = await commitPut(context.server, definition, request, bytes, stored.revision);
   return result.isCommitted ? { stored: result.stored } : "raced";
 }

@@ -16,6 +16,7 @@ import { ExtensionConnections } from "../extension-connections.ts";
 import { NodeDialer } from "../node-dialer.ts";
 import { WebhookConnections } from "../webhook-connections.ts";
 import type { UpOptions } from "../up-options.ts";
+import { EncryptionAtRest } from "../encryption-at-rest.ts";
 import { readApiServerFiles } from "./apiserver-files.ts";
 import { apiServerFlags } from "./apiserver-flags/apiserver-flags.ts";
 import { apiServerKeys } from "./apiserver-keys.ts";
@@ -43,7 +44,8 @@ export async function startApiServer(environment: Environment, options: UpOption
   const audit = await auditOptions(readAuditFlags(given), environment);
   const running = new AsyncDisposableStack();
   try {
-    const store = running.adopt(await openConfiguredStore(environment, options), (opened) => opened.close());
+    const plainStore = running.adopt(await openConfiguredStore(environment, options), (opened) => opened.close());
+    const encryption = flags.encryption && running.use(await EncryptionAtRest.open(plainStore, flags.encryption, environment));
     const advertiseAddress = flags.advertiseAddress ?? firstHostAddress();
     const { serving, authority, clientAuthority, ...keys } = await apiServerKeys(given, certificates, [advertiseAddress, flags.serviceAddress, gatewayAddress(options.nodeCidr).address]);
     // The port must be known before the server publishes it, and the server must exist before the listener can answer.
@@ -59,8 +61,18 @@ export async function startApiServer(environment: Environment, options: UpOption
         clock,
         random,
         log,
-        store,
-        settings: { ...flags.settings, advertiseAddress, securePort: listener.port, clientAuthority, maxBodyBytes, proxyConfiguration: frontProxy.proxyConfiguration },
+        store: encryption?.store ?? plainStore,
+        ...(encryption?.hasPlugins === true && { kmsFault: () => encryption.fault }),
+        settings: {
+          ...flags.settings,
+          advertiseAddress,
+          securePort: listener.port,
+          clientAuthority,
+          maxBodyBytes,
+          proxyConfiguration: frontProxy.proxyConfiguration,
+          // (A machine without a network has no address that pods could use.)
+          publishesEndpoints: flags.settings.publishesEndpoints && !advertiseAddress.startsWith("127."),
+        },
         proxies: frontProxy.proxies,
         ...keys,
         nodes: dialer,

@@ -5,6 +5,7 @@ import { AddressRange } from "../../../apiserver/services/address-range.ts";
 import type { PluginChoice } from "../../../apiserver/admission/plugins.ts";
 import type { ServerSettings } from "../../../apiserver/server-state.ts";
 import { UsageError } from "../../arguments.ts";
+import type { EncryptionOptions } from "../../encryption-at-rest.ts";
 import type { UpOptions } from "../../up-options.ts";
 import { flagFaults, joinFaults } from "./flag-checks.ts";
 import { checkFlagValues, isOn, last, lists, numberOf, parsePortRange, secondsOf } from "./flag-values.ts";
@@ -20,6 +21,8 @@ export interface ApiServerFlags {
   readonly gates: GateStates;
   readonly runtimeConfig: Readonly<Record<string, boolean>>;
   readonly allowsBootstrapTokens: boolean;
+  /** Encryption at rest, where a configuration is given. */
+  readonly encryption: EncryptionOptions | undefined;
   readonly admission: Omit<PluginChoice, "configurations">;
 }
 
@@ -29,10 +32,12 @@ export function apiServerFlags(flags: Flags, options: Pick<UpOptions, "serviceCi
   const { releases, gates, runtimeConfig } = checkedChoices(flags);
   const asked = lists(flags, "service-cluster-ip-range") ?? [];
   const serviceCidrs = asked.length > 0 ? asked : options.serviceCidrs;
+  const storageRoot = `${last(flags, "etcd-prefix") ?? "/registry"}/`;
+  const encryptionFile = last(flags, "encryption-provider-config");
   const issuer = last(flags, "service-account-issuer") ?? "https://kubernetes.default.svc.cluster.local";
   return {
     settings: {
-      storageRoot: `${last(flags, "etcd-prefix") ?? "/registry"}/`,
+      storageRoot,
       requestTimeoutMs: secondsOf(flags, "request-timeout", 60) * 1000,
       minRequestTimeoutMs: numberOf(flags, "min-request-timeout", 1800) * 1000,
       eventTtlSeconds: secondsOf(flags, "event-ttl", 3600),
@@ -53,6 +58,10 @@ export function apiServerFlags(flags: Flags, options: Pick<UpOptions, "serviceCi
     serviceAddress: new AddressRange(serviceCidrs[0]!).first,
     gates,
     runtimeConfig,
+    encryption:
+      encryptionFile === undefined
+        ? undefined
+        : { file: encryptionFile, reloads: isOn(flags, "encryption-provider-config-automatic-reload", false), storageRoot, allowsKmsV1: gates["KMSv1"] === true },
     allowsBootstrapTokens: isOn(flags, "enable-bootstrap-token-auth", options.components.has("nodes")),
     admission: {
       enabled: ["NodeRestriction", ...(lists(flags, "enable-admission-plugins") ?? [])],
