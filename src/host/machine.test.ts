@@ -32,7 +32,7 @@ test("cgroup hierarchies", () => {
 
 test("mountinfo with blanks in a path", () => {
   assert.deepEqual(parseMountInfo("36 35 98:0 /a /mnt\\040one rw,noatime shared:1 - ext4 /dev/vda rw\n"), [
-    { root: "/a", mountPoint: "/mnt one", options: ["rw", "noatime"], type: "ext4", source: "/dev/vda" },
+    { root: "/a", mountPoint: "/mnt one", options: ["rw", "noatime"], isShared: true, type: "ext4", source: "/dev/vda" },
   ]);
 });
 

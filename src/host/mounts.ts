@@ -8,6 +8,8 @@ export interface Mount {
   readonly source: string;
   readonly root: string;
   readonly options: readonly string[];
+  /** What is mounted below it shows in other mount namespaces, too. */
+  readonly isShared: boolean;
 }
 
 export interface Mounts {
@@ -16,6 +18,8 @@ export interface Mounts {
   mountTmpfs(mountPoint: string, options?: { sizeBytes?: number; mode?: string }): Promise<void>;
   /** `isExact`: the source is taken as it is written, whatever it is a link to. `options`: of the mount, such as `noexec`. */
   bind(source: string, mountPoint: string, options?: { isReadOnly?: boolean; isExact?: boolean; options?: readonly string[] }): Promise<void>;
+  /** Makes a directory a mount of itself whose mounts are shared. */
+  share(directory: string): Promise<void>;
   /** Rejects with a `MountError`. */
   mount(what: { type: string; source: string; mountPoint: string; options?: readonly string[] }): Promise<void>;
   /** Unmounts; a mount point that is none is no error. Busy mounts are detached. */
@@ -61,6 +65,10 @@ export function createMounts(options: { programs: Programs }): Mounts {
       const changes = [...(isReadOnly === true ? ["ro"] : []), ...settings];
       if (changes.length > 0) await run("mount", ["-o", ["remount", "bind", ...changes].join(","), mountPoint]);
     },
+    share: async (directory) => {
+      await run("mount", ["--bind", directory, directory]);
+      await run("mount", ["--make-rshared", directory]);
+    },
     mount: async ({ type, source, mountPoint, options: settings = [] }) => {
       const args = ["-t", type, ...(settings.length === 0 ? [] : ["-o", settings.join(",")]), source, mountPoint];
       const { exitCode, stderr } = await options.programs.run({ command: "mount", args, timeoutMs: 120_000 });
@@ -85,6 +93,7 @@ export function parseMountInfo(text: string): Mount[] {
       root: unescape(fields[3] ?? ""),
       mountPoint: unescape(fields[4] ?? ""),
       options: (fields[5] ?? "").split(","),
+      isShared: fields.slice(6).some((field) => field.startsWith("shared:")),
       type,
       source: unescape(source),
     });

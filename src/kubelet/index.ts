@@ -4,6 +4,8 @@ export { createImageLoader, ImageLoadError, readBusybox } from "./images/image-l
 export type { ImageLoader } from "./images/image-loader.ts";
 export { ConfigurationError, readSettings } from "./configuration/read-settings.ts";
 export type { KubeletSettings } from "./configuration/settings.ts";
+export { createImageMounts } from "./images/image-mounts.ts";
+export type { ImageMounts } from "./images/image-mounts.ts";
 export { createKubelet } from "./kubelet.ts";
 export type { Kubelet, KubeletOptions } from "./kubelet.ts";
 export { parseResolvConf } from "./network/dns-config.ts";

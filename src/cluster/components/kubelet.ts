@@ -62,7 +62,7 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
           owner: `${instanceId(options.dataDir)}/${nodeName}`,
           runtime: await runtime.ofNode(index),
           ...(runtime.kind !== "simulated" && { rootDirectory: join(options.dataDir, "kubelet", folder) }),
-          storage: await nodeStorage(context, runtime.kind, borrowed.programs, folder),
+          storage: await nodeStorage(context, runtime, borrowed.programs, folder),
           transport: context.transportFor(nodeUser(nodeName)),
         }),
       );
@@ -131,10 +131,10 @@ async function nodeOptions({ environment, options }: ComponentContext, runtime: 
 }
 
 /** Each node looks after a folder of its own. */
-async function nodeStorage({ environment, options }: ComponentContext, kind: NodeRuntime["kind"], programs: Programs, folder: string): Promise<PodStorage> {
+async function nodeStorage({ environment, options }: ComponentContext, { kind, images }: NodeRuntime, programs: Programs, folder: string): Promise<PodStorage> {
   if (kind === "simulated") return new NoStorage();
   const host = kind === "containerd" ? { host: { mounts: createMounts({ programs }), programs } } : {};
-  const storage = new DiskStorage({ root: join(options.dataDir, "kubelet", folder), clock: environment.clock, ...host });
+  const storage = new DiskStorage({ root: join(options.dataDir, "kubelet", folder), clock: environment.clock, ...host, ...(images !== undefined && { images }) });
   await storage.start();
   return storage;
 }

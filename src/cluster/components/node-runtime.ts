@@ -3,9 +3,10 @@ import { mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TaskGroup } from "../../base/task-group.ts";
+import { createMounts } from "../../host/index.ts";
 import type { Programs } from "../../host/index.ts";
-import { connectContainerd, createImageLoader, createSimulatedRuntime, startContainerd, startProcessRuntime } from "../../kubelet/index.ts";
-import type { ContainerRuntime } from "../../kubelet/index.ts";
+import { connectContainerd, createImageLoader, createImageMounts, createSimulatedRuntime, startContainerd, startProcessRuntime } from "../../kubelet/index.ts";
+import type { ContainerRuntime, ImageMounts } from "../../kubelet/index.ts";
 import type { Environment } from "../environment.ts";
 import { instanceId } from "../instance-id.ts";
 import type { UpOptions } from "../up-options.ts";
@@ -15,6 +16,8 @@ import { cniConfDirectory } from "./network.ts";
 
 export interface NodeRuntime extends AsyncDisposable {
   readonly kind: RuntimeKind;
+  /** Absent where images have no files. */
+  readonly images?: ImageMounts;
   /** Of the node with this index. */
   ofNode(index: number): Promise<ContainerRuntime>;
 }
@@ -49,7 +52,9 @@ async function startContainerdRuntime({ environment, options, programs, group }:
   // The first start builds our images; pods that want them wait no longer than their pull's back-off.
   await loader.ensureBuiltinImages();
   log.info("Images are there", { socket: place.socketPath });
-  return { kind: "containerd", ofNode: async () => runtime, [Symbol.asyncDispose]: () => runtime.close() };
+  const snapshotter = place.snapshotter === undefined ? {} : { snapshotter: place.snapshotter };
+  const images = createImageMounts({ programs, mounts: createMounts({ programs }), socketPath: place.socketPath, ...snapshotter });
+  return { kind: "containerd", images, ofNode: async () => runtime, [Symbol.asyncDispose]: () => runtime.close() };
 }
 
 async function containerdPlace({ environment, options, programs, group }: NodeRuntimeContext): Promise<{ socketPath: string; snapshotter?: string }> {

@@ -1,18 +1,18 @@
 /** Starts one container: image, configuration, creation, start, postStart hook; with the events and reasons Kubernetes gives each step. */
 import type { DeepReadonly } from "../../apimachinery/json.ts";
-import type { ContainerStateWaiting, Pod, Secret } from "../../api/core-v1/types.ts";
+import type { ContainerStateWaiting, Pod } from "../../api/core-v1/types.ts";
 import { containerEnvironment } from "../env/container-environment.ts";
 import type { PodFacts } from "../env/field-values.ts";
 import { runHook } from "../hooks/lifecycle-hooks.ts";
 import { parseImageName } from "../images/image-name.ts";
 import type { EnsureResult } from "../images/image-puller.ts";
-import { pullCredentials } from "../images/pull-secrets.ts";
 import { runAsNonRootFault } from "../resources/security-context.ts";
 import { RuntimeError } from "../runtime/cri.ts";
 import type { Image, PodSandboxConfig } from "../runtime/cri-messages.ts";
 import type { PodObjects } from "../volumes/object-source.ts";
 import { containerConfig } from "./container-config.ts";
 import { containerMounts } from "./container-mounts.ts";
+import { ensureImageVolumes, imageCredentials } from "./image-volumes.ts";
 import type { NodeContext } from "./node-context.ts";
 import type { SpecContainer } from "./runtime-names.ts";
 
@@ -20,18 +20,18 @@ export async function startContainer(request: StartRequest, signal: AbortSignal)
   const { node } = request;
   const { runtime } = node;
   const ensured = await ensureImage(request, signal);
-  if (ensured.outcome === "failed") {
-    request.tell("Warning", "Failed", `Error: ${ensured.reason}`);
-    return { outcome: "failed", waiting: { reason: ensured.reason, message: ensured.message }, retryAtMs: ensured.retryAtMs ?? retryAtMs(node) };
-  }
+  if (ensured.outcome === "failed") return notPulled(request, ensured);
   const fail = (reason: string, message: string): StartResult => {
     request.tell("Warning", "Failed", `Error: ${message}`);
     return { outcome: "failed", waiting: { reason, message }, retryAtMs: retryAtMs(node) };
   };
   let config;
   try {
+    const missing = await ensureImageVolumes(request, signal);
+    if (missing !== undefined) return notPulled(request, missing);
     config = await makeConfig(request, ensured.image);
   } catch (error) {
+    signal.throwIfAborted();
     return fail("CreateContainerConfigError", messageOf(error));
   }
   let containerId: string;
@@ -73,6 +73,11 @@ export type StartResult =
   | { readonly outcome: "hookFailed"; readonly containerId: string }
   | { readonly outcome: "failed"; readonly waiting: ContainerStateWaiting; readonly retryAtMs: number };
 
+function notPulled(request: StartRequest, { reason, message, retryAtMs: dueMs }: Extract<EnsureResult, { outcome: "failed" }>): StartResult {
+  request.tell("Warning", "Failed", `Error: ${reason}`);
+  return { outcome: "failed", waiting: { reason, message }, retryAtMs: dueMs ?? retryAtMs(request.node) };
+}
+
 export function podFacts(node: NodeContext, podIPs: readonly string[]): PodFacts {
   return { podIPs, nodeAddress: node.nodeAddress, allocatable: node.allocatable };
 }
@@ -81,10 +86,9 @@ export function podFacts(node: NodeContext, podIPs: readonly string[]): PodFacts
 const retryMs = 10_000;
 const retryAtMs = (node: NodeContext) => node.clock.nowMs() + retryMs;
 
-function ensureImage({ node, pod, spec, sandboxConfig, objects, tell }: StartRequest, signal: AbortSignal): Promise<EnsureResult> {
-  const parsed = parseImageName(spec.container.image ?? "");
-  const secrets = (pod.spec?.imagePullSecrets ?? []).map(({ name }) => objects.secret(name ?? "")).filter((secret): secret is DeepReadonly<Secret> => secret !== undefined);
-  const credentials = parsed.isValid ? pullCredentials(secrets, parsed.repository) : [];
+function ensureImage(request: StartRequest, signal: AbortSignal): Promise<EnsureResult> {
+  const { node, pod, spec, sandboxConfig, tell } = request;
+  const credentials = imageCredentials(request, spec.container.image ?? "");
   return node.images.ensure({ pod, container: spec.container, hasCommand: (spec.container.command ?? []).length > 0, sandboxConfig, credentials, tell }, signal);
 }
 

@@ -10,6 +10,7 @@ import type { Pod } from "../../api/core-v1/types.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Client } from "../../client/index.ts";
 import type { Mounts, Programs } from "../../host/index.ts";
+import type { ImageMounts } from "../images/image-mounts.ts";
 import type { PluginHandler } from "../plugins/plugin-watcher.ts";
 import { CsiDrivers } from "./csi/csi-drivers.ts";
 import { CsiPlugin } from "./csi/csi-plugin.ts";
@@ -17,6 +18,7 @@ import { volumeFault } from "./faults.ts";
 import { checkNodeAffinity } from "./node-affinity.ts";
 import { emptyDirPlugin } from "./plugins/empty-dir.ts";
 import { hostPathPlugin } from "./plugins/host-path.ts";
+import { imagePlugin } from "./plugins/image.ts";
 import { localPlugin } from "./plugins/local.ts";
 import { nfsPlugin } from "./plugins/nfs.ts";
 import { payloadKind, payloadPlugin } from "./plugins/payload-plugins.ts";
@@ -33,9 +35,10 @@ export interface DiskStorageOptions {
   readonly clock: Clock;
   /** Absent where we may not mount; memory is then disk, and directories are used where they are. */
   readonly host?: { readonly mounts: Mounts; readonly programs: Programs };
+  readonly images?: ImageMounts;
 }
 
-type PluginName = PayloadKind | "csi" | "emptyDir" | "hostPath" | "local" | "nfs";
+type PluginName = PayloadKind | "csi" | "emptyDir" | "hostPath" | "image" | "local" | "nfs";
 
 export class DiskStorage implements PodStorage {
   readonly inUse = new VolumesInUse();
@@ -62,6 +65,7 @@ export class DiskStorage implements PodStorage {
     this.#root = await realpath(this.#root);
     await this.#addPlugins();
     if (this.#mounts === undefined) return;
+    await this.#shareMounts(this.#mounts);
     const memory = join(this.#root, "memory");
     const isMounted = (await this.#mounts.list()).some(({ mountPoint }) => mountPoint === memory);
     if (!isMounted) await this.#mounts.mountTmpfs(memory, { mode: "0711" });
@@ -90,6 +94,11 @@ export class DiskStorage implements PodStorage {
 
   ready(podUid: string, volumeName: string): ReadyVolume | undefined {
     return this.#ready.get(podUid)?.get(volumeName);
+  }
+
+  async mountImage(podUid: string, volumeName: string, imageName: string): Promise<void> {
+    const { path = "" } = this.ready(podUid, volumeName) ?? {};
+    await this.#options.images?.mount(imageName, path);
   }
 
   async subPath({ podUid, volumeName, containerName, index, subPath }: SubPathRequest): Promise<string> {
@@ -152,6 +161,13 @@ export class DiskStorage implements PodStorage {
     return rm(directory, { recursive: true, force: true });
   }
 
+  /** What containers mount here by `Bidirectional` (drivers do) reaches us and other containers only where mounts are shared. */
+  async #shareMounts(mounts: Mounts): Promise<void> {
+    const around = (await mounts.list()).filter(({ mountPoint }) => mountPoint === "/" || this.#root === mountPoint || this.#root.startsWith(`${mountPoint}/`));
+    const nearest = around.reduce((best, mount) => (mount.mountPoint.length >= best.mountPoint.length ? mount : best));
+    if (!nearest.isShared) await mounts.share(this.#root);
+  }
+
   async #addPlugins(): Promise<void> {
     const { clock, host } = this.#options;
     this.#plugins.set("hostPath", hostPathPlugin);
@@ -161,12 +177,13 @@ export class DiskStorage implements PodStorage {
     const csi = new CsiPlugin({ root: this.#root, clock, drivers: this.#drivers, inUse: this.inUse });
     await csi.start();
     this.#plugins.set("csi", csi);
+    this.#plugins.set("image", imagePlugin(this.#options.images));
     for (const kind of ["configMap", "secret", "downwardAPI", "projected"] as const) this.#plugins.set(kind, payloadPlugin(kind, clock));
   }
 
   #pluginOf({ volume, persistent }: ResolvedVolume): VolumePlugin {
     const source: object = persistent?.spec ?? volume;
-    const name = payloadKind(volume) ?? (["csi", "emptyDir", "hostPath", "local", "nfs"] as const).find((member) => member in source);
+    const name = payloadKind(volume) ?? (["csi", "emptyDir", "hostPath", "image", "local", "nfs"] as const).find((member) => member in source);
     const plugin = name === undefined ? undefined : this.#plugins.get(name);
     if (plugin === undefined) throw new VolumeError("no volume plugin matched", { operation: "MountVolume.FindPluginBySpec" });
     return plugin;

@@ -43,6 +43,8 @@ export class NoStorage implements PodStorage {
 
   async tearDown(): Promise<void> {}
 
+  async mountImage(): Promise<void> {}
+
   plugins(): undefined {}
 
   async podUids(): Promise<string[]> {

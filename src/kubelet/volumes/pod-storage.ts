@@ -12,6 +12,8 @@ export interface PodStorage {
   setUp(pod: DeepReadonly<Pod>, volumes: readonly ResolvedVolume[], sources: VolumeSources, signal: AbortSignal): Promise<VolumeSetUp>;
   /** A volume that `setUp` has made ready. */
   ready(podUid: string, volumeName: string): ReadyVolume | undefined;
+  /** Mounts the image, which is there, that a ready volume is made of. */
+  mountImage(podUid: string, volumeName: string, imageName: string): Promise<void>;
   /** The path of a part of a ready volume, which is made when it is missing. Throws a `VolumeError` that is the container's fault. */
   subPath(request: SubPathRequest): Promise<string>;
   /** Writes a file of the pod's own (hosts, last words); its path, or undefined where there are no files. */
