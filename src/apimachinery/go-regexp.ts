@@ -23,7 +23,8 @@ export function regExpFault(text: string): string | undefined {
     RE2JS.compile(text);
     return undefined;
   } catch (error) {
-    if (error instanceof RE2JSException) return error.message;
+    // It leaves out what Go shows of the rest: nothing.
+    if (error instanceof RE2JSException) return error.message.replace(/end of expression$/, "$&: ``");
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import { forbidden, invalid, notSupported, required } from "../../apimachinery/field-error.ts";
 import type { FieldPath } from "../../apimachinery/field-path.ts";
-import { goRegexpFault } from "../meta/go-regexp.ts";
+import { regExpFault } from "../../apimachinery/go-regexp.ts";
 import { validateListMap, validateListSet } from "./list-rules.ts";
 import { childSchemas } from "./schema-children.ts";
 import type { JSONSchemaProps } from "./types.ts";
@@ -56,7 +56,7 @@ function validateUnsupported(schema: JSONSchemaProps, { isInMetadata, noDefaults
   if (Array.isArray(items) && items.length > 0) errors.push(forbidden(path.child("items"), "items must be a schema object and not an array"));
   if (isInMetadata && schema["x-kubernetes-embedded-resource"] === true)
     errors.push(forbidden(path.child("x-kubernetes-embedded-resource"), "must not be used inside of resource meta"));
-  const fault = pattern === "" ? undefined : goRegexpFault(pattern);
+  const fault = pattern === "" ? undefined : regExpFault(pattern);
   if (fault !== undefined) errors.push(invalid(path.child("pattern"), pattern, `must be a valid regular expression, but isn't: ${fault}`));
   if (schema.uniqueItems === true)
     errors.push(forbidden(path.child("uniqueItems"), "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"));

@@ -7,6 +7,7 @@ import type { RuleContext } from "../strategy.ts";
 import { validateConversion } from "./conversion-rules.ts";
 import { internalDefinition, versionsForm } from "./internal-definition.ts";
 import { validateLabel, validateNames } from "./names.ts";
+import { validateDepth } from "./schema-depth.ts";
 import { validateSettings } from "./settings.ts";
 import type { CustomResourceDefinitionSpec, CustomResourceDefinitionVersion } from "./types.ts";
 
@@ -18,6 +19,8 @@ export function validateDefinitionSpec(
   context: RuleContext,
   path: FieldPath,
 ): FieldError[] {
+  const tooDeep = validateDepth(spec.versions ?? [], path.child("versions"));
+  if (tooDeep.length > 0) return tooDeep;
   const { common, versions, version } = internalDefinition(spec);
   const all = spec.versions ?? [];
   const names = new Set(all.map(({ name }) => name));

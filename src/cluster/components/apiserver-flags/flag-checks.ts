@@ -1,6 +1,6 @@
 /** What kube-apiserver refuses to start with, beyond values of the wrong type: each check gives upstream's text. */
 import { admissionPluginNames } from "../../../apiserver/admission/plugins.ts";
-import { goRegexpFault } from "../../../api/meta/go-regexp.ts";
+import { regExpFault } from "../../../apimachinery/go-regexp.ts";
 import { goQuote } from "../../../apimachinery/go-quote.ts";
 import { ipText, parseCidr, parseIp } from "../../../apimachinery/net.ts";
 import { isOn, last, lists, numberOf, parsePortRange, secondsOf } from "./flag-values.ts";
@@ -79,7 +79,7 @@ const corsHelp =
 
 function* origins(flags: Flags): Iterable<string> {
   for (const expression of lists(flags, "cors-allowed-origins") ?? []) {
-    const fault = goRegexpFault(expression);
+    const fault = regExpFault(expression);
     const isPinned = /\^|\/\//.test(expression) && /\$|:(?!\/)/.test(expression);
     if (fault !== undefined) yield `--cors-allowed-origins has an invalid regular expression: ${fault}, help: ${corsHelp}`;
     else if (!isPinned) yield `--cors-allowed-origins has an invalid regular expression: regular expression does not pin to start/end of host in the origin header, help: ${corsHelp}`;
