@@ -62,7 +62,7 @@ test("patterns with catastrophic matches, and rules with catastrophic patterns, 
   const schema = { type: "object", properties: { s: { ...text, pattern: "^(a+)+$" }, t: { ...text, pattern: "(a{1,30}){1,30}b" }, u: { type: "string", maxLength: 100 } }, "x-kubernetes-validations": [{ rule: "!has(self.u) || self.u.matches('^(a|a)*$')" }] };
   assert.equal((await ask(cluster, "POST", crds, definition(schema))).status, 201);
   await cluster.turn();
-  for (const content of [{ s: `${"a".repeat(500_000)}!` }, { t: "a".repeat(100_000) }, { u: `${"a".repeat(99)}!` }]) assert.equal((await ask(cluster, "POST", things(), thing(content))).status, 422, Object.keys(content)[0]);
+  for (const content of [{ s: `${"a".repeat(500_000)}!` }, { t: "a".repeat(100_000) }, { u: `${"a".repeat(99)}!` }]) assert.equal((await ask(cluster, "POST", things(), thing(content))).status, 422, JSON.stringify(Object.keys(content)));
 });
 
 /** Answers every question with the same bytes. */
