@@ -13,6 +13,7 @@ import { healthEndpointsOf } from "./handlers/health-checks.ts";
 import { handleIssuer } from "./handlers/issuer-discovery.ts";
 import { OpenApiDocuments } from "./openapi/documents.ts";
 import { handleMetrics } from "./metrics/handle-metrics.ts";
+import { handleStoreSnapshot } from "./handlers/store-snapshot.ts";
 import { handleProfiling } from "./handlers/profiling.ts";
 import { handleOpenApi } from "./openapi/handle-openapi.ts";
 import { versionDocument } from "./handlers/version.ts";
@@ -38,6 +39,7 @@ export function createEndpoint(server: ServerState): Endpoint {
       (await handleMetrics(context, healthEndpoints)) ??
       handleIssuer(context) ??
       handleFairnessDumps(context) ??
+      handleStoreSnapshot(context) ??
       (await handleProfiling(context)) ??
       handleIndex(context, documents, healthEndpoints) ??
       plainText(404, "404 page not found\n")

@@ -86,6 +86,8 @@ export interface ServerSettings extends RuleSettings {
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   readonly eventTtlSeconds: number;
+  /** How often the store's history is cut; 0: only where the store bounds it. */
+  readonly compactionIntervalMs: number;
   readonly anonymousAuth: boolean;
   readonly hasPriorityAndFairness: boolean;
   /** Reads answered at a time; 0: no limit. With priority and fairness the two are one number of seats. */

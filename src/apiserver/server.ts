@@ -36,6 +36,7 @@ import { nodeAuthorizer } from "./authz/node-authorizer.ts";
 import { NodeGraph } from "./authz/node-graph.ts";
 import { RbacAuthorizer } from "./authz/rbac.ts";
 import { bootstrapSteps } from "./bootstrap/steps.ts";
+import { compactHistory } from "./cache/compactor.ts";
 import { Cacher } from "./cache/cacher.ts";
 import { normalizeStored } from "./cache/normalize.ts";
 import { createEndpoint } from "./endpoint.ts";
@@ -117,6 +118,8 @@ export class ApiServer {
   /** Reads the store, then runs the start-up steps. Resolves when the server is ready. */
   async start(): Promise<void> {
     await this.#state.cacher.start(this.#tasks.signal, (task) => this.#tasks.start("follow store", task));
+    const { store, settings, clock, log } = this.#state;
+    if (settings.compactionIntervalMs > 0) this.#tasks.start("compact store", (signal) => compactHistory(store, settings.compactionIntervalMs, { clock, log, signal }));
     for (const step of bootstrapSteps) {
       await step.run(this.#state);
       this.#finishedHooks.add(step.name);

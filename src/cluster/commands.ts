@@ -111,6 +111,13 @@ export const commands: Readonly<Record<string, Command>> = {
       await runImage(words);
     },
   },
+  snapshot: {
+    summary: "save FILE, restore FILE: the embedded store's content",
+    async run(words) {
+      const { runSnapshot } = await import("./snapshot.ts");
+      await runSnapshot(words);
+    },
+  },
   kubeconfig: {
     summary: "prints the path of the admin's kubeconfig",
     async run(words) {

@@ -51,7 +51,7 @@ const optionTexts: Readonly<Record<string, string>> = {
   token: `${dataDirOption}\n  --ttl HOURS                how long it can be used (24)`,
   join: joinOptions + startOptions,
   image: `${dataDirOption}\n  --containerd-socket PATH   a containerd that is not the instance's own`,
-  ...Object.fromEntries(["down", "reset", "status", "logs", "kubeconfig", "node"].map((name) => [name, dataDirOption])),
+  ...Object.fromEntries(["down", "reset", "status", "logs", "kubeconfig", "node", "snapshot"].map((name) => [name, dataDirOption])),
   ...Object.fromEntries(["apiserver", "controller-manager", "scheduler", "kubelet", "proxy", "dns"].map((name) => [name, startOptions + componentOptions])),
 };
 

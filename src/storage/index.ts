@@ -6,3 +6,4 @@ export type { EtcdTls } from "./etcd/connection.ts";
 export { CompactedError, StoreError } from "./store.ts";
 export type { Mutation, MutationResult, RangeOptions, RangeResult, Store, StoredValue, StoreEvent, StoreEvents } from "./store.ts";
 export type { WindowLimits } from "./event-window.ts";
+export { SnapshotError, writeSnapshot, readSnapshot, type SnapshotSummary } from "./snapshot/format.ts";

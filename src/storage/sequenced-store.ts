@@ -223,7 +223,8 @@ export class SequencedStore implements Store {
 
   #stored(version: Version): StoredValue {
     const value = version.value ?? this.#journal.read!(version);
-    return { key: version.key, value, createRevision: version.createRevision, modRevision: version.modRevision };
+    const { key, createRevision, modRevision, expiresAtMs } = version;
+    return { key, value, createRevision, modRevision, ...(expiresAtMs > 0 && { expiresAtMs }) };
   }
 
   #trackExpiry(version: Version): void {

@@ -12,6 +12,8 @@ export interface StoredValue {
   /** Revision of the mutation that created the key, and of the one that wrote this value. */
   readonly createRevision: number;
   readonly modRevision: number;
+  /** Wall-clock time at which an embedded store deletes the key by itself; absent when it does not. */
+  readonly expiresAtMs?: number;
 }
 
 export type Mutation =

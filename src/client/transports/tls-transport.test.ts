@@ -140,3 +140,17 @@ test("tls: a closed transport refuses", async () => {
   await transport.close();
   await rejects(transport.send(get("/")), /was closed/);
 });
+
+test("tls transport: an answer that came whole while its reader was elsewhere is read whole", async () => {
+  answer = (stream, headers) => {
+    stream.respond({ ":status": 200 });
+    for (let index = 0; index < 20; index++) stream.write(Buffer.alloc(headers[":path"] === "/long?a=b" ? 16_384 : 1, index));
+    stream.end();
+  };
+  const transport = connect();
+  const long = await transport.send(get("/long"));
+  // On the same connection, what follows has everything before it.
+  await readBody((await transport.send(get("/next"))).body);
+  equal((await readBody(long.body)).length, 20 * 16_384);
+  await transport.close();
+});

@@ -157,6 +157,8 @@ async function* chunksOf(stream: ClientHttp2Stream, signal: AbortSignal): AsyncG
     if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) throw new TransportError(`the server reset the answer (code ${stream.rstCode})`);
   } catch (error) {
     signal.throwIfAborted();
+    // Node 26.10 calls it a premature close when the stream has ended while its reader was elsewhere.
+    if (stream.readableEnded && stream.rstCode === constants.NGHTTP2_NO_ERROR) return;
     throw error instanceof TransportError ? error : new TransportError("the connection failed during an answer", error);
   } finally {
     if (!stream.closed) stream.close(constants.NGHTTP2_CANCEL);

@@ -55,7 +55,8 @@ async function listDirectory(directory: string): Promise<string[]> {
   }
 }
 
-async function writeFormat(directory: string): Promise<void> {
+/** Says, durably, which format the directory has. */
+export async function writeFormat(directory: string): Promise<void> {
   const path = join(directory, formatFile);
   const draft = `${path}.new-${process.pid}`;
   await writeFile(draft, `coracle-store ${formatVersion}\n`, { mode: 0o600, flush: true });

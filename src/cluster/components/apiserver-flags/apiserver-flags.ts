@@ -41,6 +41,7 @@ export function apiServerFlags(flags: Flags, options: Pick<UpOptions, "serviceCi
       requestTimeoutMs: secondsOf(flags, "request-timeout", 60) * 1000,
       minRequestTimeoutMs: numberOf(flags, "min-request-timeout", 1800) * 1000,
       eventTtlSeconds: secondsOf(flags, "event-ttl", 3600),
+      compactionIntervalMs: secondsOf(flags, "etcd-compaction-interval", 300) * 1000,
       anonymousAuth: isOn(flags, "anonymous-auth", true),
       hasPriorityAndFairness: isOn(flags, "enable-priority-and-fairness", true),
       maxRequestsInFlight: numberOf(flags, "max-requests-inflight", 400),
