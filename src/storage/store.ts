@@ -64,6 +64,8 @@ export interface RangeResult {
 export interface Store extends AsyncDisposable {
   /** `memory`, `lmdb` or `etcd`. */
   readonly backend: string;
+  /** The store whose values are as they lie at rest, where this one seals and opens them. */
+  readonly atRest?: Store;
   /** The newest committed revision, read linearizably. Watches under way reach at least it, by an empty batch when nothing concerns them. */
   revision(): Promise<number>;
   get(key: string): Promise<StoredValue | undefined>;

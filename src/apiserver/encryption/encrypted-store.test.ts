@@ -106,3 +106,13 @@ test("encryption: a plugin that does not answer is the store's failure, not the 
   await store.commit({ kind: "put", key: "/registry/secrets/a/b", value: Buffer.from("x"), expected: 0 });
   await rejects(store.get("/registry/secrets/a/b"), { name: "StoreError", reason: "Unavailable" });
 });
+
+test("encryption: a snapshot holds what is at rest", async () => {
+  const { cluster, inner } = await startCluster(rulesOf("secrets", key1));
+  await using _ = cluster;
+  await ask(cluster, "POST", secrets, secret("a"));
+  const response = await cluster.client.send({ method: "GET", path: "/coracle/v1/snapshot", query: "", headers: {}, body: new Uint8Array() });
+  const snapshot = Buffer.from(await readBody(response.body));
+  equal(snapshot.includes("hunter2"), false);
+  equal(snapshot.includes((await inner.get("/registry/secrets/default/a"))!.value), true);
+});

@@ -27,6 +27,10 @@ export class EncryptedStore implements Store {
     return this.#inner.backend;
   }
 
+  get atRest(): Store {
+    return this.#inner;
+  }
+
   revision(): Promise<number> {
     return this.#inner.revision();
   }

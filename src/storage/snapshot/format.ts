@@ -8,8 +8,12 @@ import { logRecordBytes, readLogRecords, writeLogRecord } from "../lmdb/record.t
 import type { Store, StoredValue } from "../store.ts";
 import type { Version } from "../version.ts";
 
-/** The whole content of `store` at one revision, which others may write on meanwhile. Throws CompactedError when reading takes longer than history lasts. */
-export async function* writeSnapshot(store: Store): AsyncGenerator<Buffer, SnapshotSummary> {
+/**
+ * The whole content of `served` at one revision, which others may write on meanwhile; what is encrypted at rest stays so. Throws CompactedError when reading takes longer
+ * than history lasts.
+ */
+export async function* writeSnapshot(served: Store): AsyncGenerator<Buffer, SnapshotSummary> {
+  const store = served.atRest ?? served;
   const revision = await store.revision();
   const hash = createHash("sha256");
   let count = 0;
