@@ -55,6 +55,11 @@ export class Certificates {
     return (await this.#loadAuthority()).pem;
   }
 
+  /** Whether the authority's key is here, or will be made here. */
+  async canSign(): Promise<boolean> {
+    return (await this.#loadAuthority()).key !== undefined;
+  }
+
   /** PEM of the key of that authority, for those who sign in its name. */
   async authorityKey(): Promise<string> {
     return exportKey((await this.#signer()).key);

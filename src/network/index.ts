@@ -3,5 +3,6 @@ export { bridgeName, cniConfig, gatewayAddress, writeCniConfig } from "./cni-con
 export type { CniConfig, CniOptions } from "./cni-config.ts";
 export { resetNetwork, setUpNodeNetwork } from "./node-network.ts";
 export type { NodeNetwork, NodeNetworkOptions } from "./node-network.ts";
+export { policyRules, runPolicyEnforcer } from "./policy/policy-enforcer.ts";
 export { runNodeRoutes } from "./node-routes.ts";
 export type { NodeRoutesOptions } from "./node-routes.ts";

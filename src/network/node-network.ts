@@ -7,6 +7,7 @@ import type { Log } from "../base/log.ts";
 import { createNetworkNamespaces, createNft, NftError } from "../host/index.ts";
 import type { Programs } from "../host/index.ts";
 import { bridgeName, gatewayAddress } from "./cni-config.ts";
+import { removePolicies } from "./policy/policy-enforcer.ts";
 import { networkRules, networkTableName } from "./network-rules.ts";
 
 export interface NodeNetworkOptions {
@@ -52,6 +53,7 @@ export async function resetNetwork(options: { programs: Programs; instanceId: st
       if (!(error instanceof NftError && error.reason === "NotFound")) throw error;
     });
   }
+  if ((await nft.version()) !== undefined) await removePolicies(nft, options.instanceId);
   await createNetworkNamespaces({ programs: options.programs }).removeLink(bridgeName(options.instanceId));
 }
 

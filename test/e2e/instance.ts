@@ -96,6 +96,13 @@ export class Instance implements AsyncDisposable {
     return stdout.trim();
   }
 
+  /** `kubectl apply` of an object. */
+  async apply(object: unknown): Promise<void> {
+    const applied = execute(kubectlPath, ["apply", "-f", "-"], { env: this.#environment(), timeout: 120_000 });
+    applied.child.stdin!.end(JSON.stringify(object));
+    await applied;
+  }
+
   /** A kubectl that goes on; with a terminal of its own if asked for. `env` is added to the environment. */
   startKubectl(args: readonly string[], { hasTerminal = false, env = {} }: { hasTerminal?: boolean; env?: Record<string, string> } = {}): Session {
     const words = hasTerminal ? ["script", "-qec", [kubectlPath, ...args].join(" "), "/dev/null"] : [kubectlPath, ...args];

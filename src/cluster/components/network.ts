@@ -4,8 +4,9 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { TaskGroup } from "../../base/task-group.ts";
 import type { Programs } from "../../host/index.ts";
-import { cniConfig, resetNetwork, runNodeRoutes, setUpNodeNetwork, writeCniConfig } from "../../network/index.ts";
+import { cniConfig, policyRules, resetNetwork, runNodeRoutes, runPolicyEnforcer, setUpNodeNetwork, writeCniConfig } from "../../network/index.ts";
 import type { Environment } from "../environment.ts";
+import { ensureComponentRole } from "../component-role.ts";
 import { instanceId } from "../instance-id.ts";
 import { borrowPrograms } from "../shared-programs.ts";
 import type { UpOptions } from "../up-options.ts";
@@ -14,12 +15,16 @@ import type { ComponentContext } from "./start-components.ts";
 
 export { resetNetwork };
 
+/** The proxy's identity, which every node has: what it may read (nodes, Services), and what is added here. */
+const user = "system:kube-proxy";
+
 /** Where the runtime finds the CNI configuration of an instance. */
 export function cniConfDirectory(dataDir: string): string {
   return join(dataDir, "cni", "net.d");
 }
 
-export async function startNetwork({ environment, options, api, transportFor }: ComponentContext): Promise<AsyncDisposable> {
+export async function startNetwork(context: ComponentContext): Promise<AsyncDisposable> {
+  const { environment, options, api, certificates, transportFor } = context;
   const running = new AsyncDisposableStack();
   try {
     const { programs } = running.use(borrowPrograms(environment));
@@ -28,22 +33,14 @@ export async function startNetwork({ environment, options, api, transportFor }: 
     const log = environment.log.with({ component: "network" });
     const group = new TaskGroup({ onFailure: (name, error) => log.error("A component failed", { name, error }) });
     running.defer(() => group.close());
+    // On a node that has joined, the cluster has seen to it.
+    if (await certificates.canSign()) await ensureComponentRole(context, { name: "system:coracle-network", user, rules: policyRules() });
+    const shared = { ...environment, log, programs, transport: transportFor({ username: user, groups: ["system:authenticated"] }), nodeName: options.nodeName ?? hostname().toLowerCase() };
     const server = new URL(api.url).hostname;
-    group.start("routes", (signal) =>
-      runNodeRoutes(
-        {
-          ...environment,
-          log,
-          programs,
-          // The proxy's rights are what a node's network needs: to read nodes.
-          transport: transportFor({ username: "system:kube-proxy", groups: ["system:authenticated"] }),
-          nodeName: options.nodeName ?? hostname().toLowerCase(),
-          clusterCidrs: options.podCidrs,
-          serverAddress: isIPv4(server) && !server.startsWith("127.") ? server : undefined,
-        },
-        signal,
-      ),
-    );
+    const serverAddress = isIPv4(server) && !server.startsWith("127.") ? server : undefined;
+    group.start("routes", (signal) => runNodeRoutes({ ...shared, clusterCidrs: options.podCidrs, serverAddress }, signal));
+    const families = options.podCidrs.some((cidr) => cidr.includes(":")) ? (["IPv4", "IPv6"] as const) : (["IPv4"] as const);
+    group.start("policies", (signal) => runPolicyEnforcer({ ...shared, instanceId: instanceId(options.dataDir), families }, signal));
     return running;
   } catch (error) {
     await running.disposeAsync();
