@@ -21,21 +21,21 @@ export interface BalancedAllocationArgs {
 
 const halfOf = (difference: number) => Math.trunc(difference / 2);
 
-/** 100 when all resources are in use to the same share, less the more the shares spread. */
+/** 100 when all resources are in use to the same share, less the more the shares spread (their standard deviation). */
 function evenness(node: NodeInfo, names: readonly string[], pod: PodInfo | undefined): number {
-  let count = 0;
-  let sum = 0;
-  let squares = 0;
+  const shares: number[] = [];
   for (const name of names) {
     const total = resourceAmount(node.allocatable, name);
     if (total === 0) continue;
     const used = resourceAmount(node.requested, name) + (pod === undefined ? 0 : resourceAmount(pod.requests, name));
-    const share = Math.min(1, used / total);
-    count += 1;
-    sum += share;
-    squares += share * share;
+    shares.push(Math.min(1, used / total));
   }
-  if (count < 2) return 100;
-  const mean = sum / count;
-  return Math.trunc((1 - Math.sqrt(Math.max(0, squares / count - mean * mean))) * 100);
+  return shares.length < 2 ? 100 : Math.trunc((1 - deviation(shares)) * 100);
+}
+
+/** Of two numbers half their difference, which is exact where squares and roots are not. */
+function deviation(shares: readonly number[]): number {
+  if (shares.length === 2) return Math.abs((shares[0]! - shares[1]!) / 2);
+  const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
+  return Math.sqrt(shares.reduce((sum, share) => sum + (share - mean) ** 2, 0) / shares.length);
 }
