@@ -15,6 +15,7 @@ const startOptions = `
   --service-cidr CIDR        addresses of Services (10.0.0.0/16)
   --pod-cidr CIDR            addresses of pods (10.244.0.0/16); a node has a /24 of it
   --node-cidr CIDR           addresses of further nodes of this machine (10.243.0.0/24)
+  --load-balancer-cidr CIDR  addresses of Services of type LoadBalancer (10.242.0.0/24)
   -v                         shows debug lines`;
 
 const upOptions = `

@@ -21,6 +21,7 @@ test("options of up: defaults", () => {
     serviceCidrs: ["10.0.0.0/16"],
     podCidrs: ["10.244.0.0/16"],
     nodeCidr: "10.243.0.0/24",
+    loadBalancerCidrs: ["10.242.0.0/24"],
     nodePodCidrs: ["10.244.0.0/24"],
     isVerbose: false,
     mayInstall: true,

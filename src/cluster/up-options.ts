@@ -19,6 +19,7 @@ export const upOptionTable: OptionTable = {
   "service-cidr": "value",
   "pod-cidr": "value",
   "node-cidr": "value",
+  "load-balancer-cidr": "value",
   "node-pod-cidr": "value",
   detach: "boolean",
   "no-install": "boolean",
@@ -44,6 +45,8 @@ export interface UpOptions {
   readonly podCidrs: readonly string[];
   /** Where further nodes of this machine have their addresses. IPv4. */
   readonly nodeCidr: string;
+  /** Where Services of type LoadBalancer have their addresses. */
+  readonly loadBalancerCidrs: readonly string[];
   /** This node's share of the pods' ranges, one for each. */
   readonly nodePodCidrs: readonly string[];
   readonly isVerbose: boolean;
@@ -74,6 +77,7 @@ export function readUpOptions({ options: given, operands, flags }: Arguments): U
     serviceCidrs: cidrs(options, "service-cidr", "10.0.0.0/16"),
     podCidrs: cidrs(options, "pod-cidr", defaultPodCidr),
     nodeCidr: nodeCidr(options),
+    loadBalancerCidrs: cidrs(options, "load-balancer-cidr", "10.242.0.0/24"),
     nodePodCidrs: options.has("node-pod-cidr") ? cidrs(options, "node-pod-cidr", "") : nodePodCidrs(cidrs(options, "pod-cidr", defaultPodCidr), 0),
     isVerbose: options.get("v") === "true",
     mayInstall: options.get("no-install") !== "true",

@@ -19,6 +19,8 @@ export interface NodeNetworkOptions {
   /** The ranges of all nodes' pods. */
   readonly clusterCidrs: readonly string[];
   readonly serviceCidrs: readonly string[];
+  /** Of load balancers: like Services' own addresses they lead nowhere but through the proxy. */
+  readonly loadBalancerCidrs: readonly string[];
 }
 
 export interface NodeNetwork {
@@ -39,8 +41,9 @@ export async function setUpNodeNetwork(options: NodeNetworkOptions): Promise<Nod
   }
   for (const [path, isNeeded] of systemSettings(options.podCidrs)) await enable(path, { isNeeded, log });
   // The worst metric: any route of the machine's own wins.
-  for (const serviceCidr of options.serviceCidrs) await links.ip(["route", "replace", serviceCidr, "dev", bridge, "metric", "65534"]);
-  await createNft({ programs }).apply(networkRules({ ...options, table: networkTableName(options.instanceId) }));
+  const serviceCidrs = [...options.serviceCidrs, ...options.loadBalancerCidrs];
+  for (const serviceCidr of serviceCidrs) await links.ip(["route", "replace", serviceCidr, "dev", bridge, "metric", "65534"]);
+  await createNft({ programs }).apply(networkRules({ ...options, serviceCidrs, table: networkTableName(options.instanceId) }));
   return { bridge, gatewayAddress: gatewayAddress(options.podCidrs[0]!).address };
 }
 

@@ -58,6 +58,7 @@ async function setUp(environment: Environment, options: UpOptions, programs: Pro
       podCidrs: options.nodePodCidrs,
       clusterCidrs: options.podCidrs,
       serviceCidrs: options.serviceCidrs,
+      loadBalancerCidrs: options.loadBalancerCidrs,
     });
     await writeCniConfig(
       cniConfDirectory(options.dataDir),

@@ -86,13 +86,13 @@ async function placeOf({ server, name }: Joined, store: KeyStore, { clock }: Env
   await using transport = new TlsTransport({ url: server, clock, ca, key, certificate });
   const client = new Client({ transport: transport.send, clock, userAgent: "coracle" });
   const { data } = await client.get(resources.configMaps, "kube-system", settingsName);
-  const { podCidrs, serviceCidrs } = JSON.parse(data?.["settings"] ?? "{}") as JoinSettings;
+  const settings = JSON.parse(data?.["settings"] ?? "{}") as JoinSettings;
   await client.create(resources.nodes, { kind: "Node", apiVersion: "v1", metadata: { name }, spec: {}, status: {} }).catch((error: unknown) => {
     if (!isAlreadyExists(error)) throw error;
   });
   for (const end = clock.monotonicMs() + 60_000; ; await sleep(clock, 100)) {
     const { spec } = await client.get(resources.nodes, "", name);
-    if ((spec?.podCIDRs ?? []).length > 0) return { podCidrs, serviceCidrs, nodePodCidrs: spec!.podCIDRs! };
+    if ((spec?.podCIDRs ?? []).length > 0) return { ...settings, nodePodCidrs: spec!.podCIDRs! };
     if (clock.monotonicMs() > end) throw new Error(`node ${name} got no range for its pods within 60 s: the cluster's controllers run with --allocate-node-cidrs?`);
   }
 }

@@ -4,6 +4,7 @@ import type { ConfigMap } from "../../api/core-v1/types.ts";
 import type { PolicyRule, Subject } from "../../api/rbac-v1/types.ts";
 import { resources } from "../../client/index.ts";
 import type { Client, ResourceType } from "../../client/index.ts";
+import type { ClusterRanges } from "../nodes/node-place.ts";
 import { readRanges } from "../nodes/node-folders.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 
@@ -15,15 +16,13 @@ export const settingsName = "coracle-cluster";
 const apiGroup = "rbac.authorization.k8s.io";
 const apiVersion = `${apiGroup}/v1`;
 
-export interface JoinSettings {
-  readonly podCidrs: readonly string[];
-  readonly serviceCidrs: readonly string[];
-}
+export type JoinSettings = Pick<ClusterRanges, "podCidrs" | "serviceCidrs" | "loadBalancerCidrs">;
 
 export async function prepareJoining(client: Client, { server, authority, dataDir }: { server: string; authority: string; dataDir: string }): Promise<void> {
   const ranges = await readRanges(dataDir);
   if (ranges === undefined) throw new Error("nodes can join a cluster that runs containers: start it with `coracle up --runtime containerd`");
-  const settings: JoinSettings = { podCidrs: ranges.podCidrs, serviceCidrs: ranges.serviceCidrs };
+  const { podCidrs, serviceCidrs, loadBalancerCidrs } = ranges;
+  const settings: JoinSettings = { podCidrs, serviceCidrs, loadBalancerCidrs };
   await put(client, { metadata: { namespace: "kube-public", name: "cluster-info" }, data: { kubeconfig: clusterInfo(server, authority) } });
   await put(client, { metadata: { namespace: "kube-system", name: settingsName }, data: { settings: JSON.stringify(settings) } });
   await reading(client, { namespace: "kube-public", name: "cluster-info", subjects: [{ kind: "User", apiGroup, name: "system:anonymous" }] });

@@ -169,6 +169,6 @@ export class MachineNodes {
   }
 }
 
-function wordsOf(place: NodePlace, { podCidrs, serviceCidrs, nodeCidr }: ClusterRanges): string[] {
-  return ["--runtime", "containerd", "--no-install", "--pod-cidr", podCidrs.join(","), "--service-cidr", serviceCidrs.join(","), "--node-cidr", nodeCidr, "--node-pod-cidr", place.podCidrs.join(",")];
+function wordsOf(place: NodePlace, { podCidrs, serviceCidrs, nodeCidr, loadBalancerCidrs }: ClusterRanges): string[] {
+  return ["--runtime", "containerd", "--no-install", "--pod-cidr", podCidrs.join(","), "--service-cidr", serviceCidrs.join(","), "--node-cidr", nodeCidr, "--load-balancer-cidr", loadBalancerCidrs.join(","), "--node-pod-cidr", place.podCidrs.join(",")];
 }

@@ -35,9 +35,9 @@ export function readRanges(dataDir: string): Promise<ClusterRanges | undefined> 
   return readJson<ClusterRanges>(join(dataDir, "nodes", "cluster.json"));
 }
 
-export async function writeRanges(dataDir: string, { podCidrs, serviceCidrs, nodeCidr }: ClusterRanges): Promise<void> {
+export async function writeRanges(dataDir: string, { podCidrs, serviceCidrs, nodeCidr, loadBalancerCidrs }: ClusterRanges): Promise<void> {
   await mkdir(join(dataDir, "nodes"), { recursive: true, mode: 0o711 });
-  await writeJson(join(dataDir, "nodes", "cluster.json"), { podCidrs, serviceCidrs, nodeCidr });
+  await writeJson(join(dataDir, "nodes", "cluster.json"), { podCidrs, serviceCidrs, nodeCidr, loadBalancerCidrs });
 }
 
 const recordFile = (dataDir: string, name: string) => join(nodeFolder(dataDir, name), "node.json");

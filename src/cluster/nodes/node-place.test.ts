@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { nodeRules } from "./machine-network.ts";
 import { freeNumber, nodePodCidrs, placeNode, requireName } from "./node-place.ts";
 
-const ranges = { podCidrs: ["10.244.0.0/16", "fd00:1::/48"], serviceCidrs: ["10.0.0.0/16"], nodeCidr: "10.243.0.0/24" };
+const ranges = { podCidrs: ["10.244.0.0/16", "fd00:1::/48"], serviceCidrs: ["10.0.0.0/16"], nodeCidr: "10.243.0.0/24", loadBalancerCidrs: ["10.242.0.0/24"] };
 
 test("a node's place follows from its number", () => {
   assert.deepEqual(placeNode("n2", 2, { ranges, instanceId: "a1b2c3" }), {

@@ -3,7 +3,7 @@ import { cidrContainsCidr, cidrText, ipText, parseCidr } from "../../apimachiner
 import { UsageError } from "../arguments.ts";
 import type { UpOptions } from "../up-options.ts";
 
-export type ClusterRanges = Pick<UpOptions, "podCidrs" | "serviceCidrs" | "nodeCidr">;
+export type ClusterRanges = Pick<UpOptions, "podCidrs" | "serviceCidrs" | "nodeCidr" | "loadBalancerCidrs">;
 
 export interface NodePlace {
   readonly name: string;
