@@ -123,6 +123,10 @@ describe("CSI", { skip: reason ?? false }, () => {
     assert.deepEqual([publish["publish_context"], publish["secrets"], publish["readonly"]], [{ device: "sdx" }, { password: "open" }, false]);
     assert.deepEqual(publish["volume_capability"], { mount: { fs_type: "ext4", mount_flags: [], volume_mount_group: "" }, access_mode: { mode: "SINGLE_NODE_WRITER" } });
     assert.match(await instance.kubectl("logs", "writer"), /4321\n4321/);
+    const summary = JSON.parse(await instance.kubectl("get", "--raw", "/api/v1/nodes/csi-node/proxy/stats/summary")) as { pods: { podRef: { name: string }; volume?: { pvcRef?: object; time?: string }[] }[] };
+    const [{ time: _time, ...volume } = {}] = summary.pods.find(({ podRef }) => podRef.name === "writer")?.volume?.filter(({ pvcRef }) => pvcRef !== undefined) ?? [];
+    assert.deepEqual(volume, { availableBytes: 600, capacityBytes: 1000, usedBytes: 400, inodesFree: 9, inodes: 10, inodesUsed: 1, name: "data", pvcRef: { name: "claim", namespace: "default" } });
+    assert.match(await instance.kubectl("get", "--raw", "/api/v1/nodes/csi-node/proxy/metrics"), /kubelet_volume_stats_used_bytes\{namespace="default",persistentvolumeclaim="claim"\} 400$/m);
     assert.equal(await readFile(path.join(folder(), "driver", "one", "file"), "utf8"), "written\n");
   });
 

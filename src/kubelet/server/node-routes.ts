@@ -41,8 +41,10 @@ const metricsType = "text/plain; version=0.0.4; charset=utf-8";
 async function serveMetrics({ options, parts, request }: Call): Promise<ApiResponse> {
   const text = (body: string) => bytesResponse(200, metricsType, body);
   switch (parts.join("/")) {
-    case "":
-      return text(kubeletMetrics(options.nodeName, workers(options)));
+    case "": {
+      const snapshot = await options.stats.take({ withDisk: true }, request.signal).catch(() => undefined);
+      return text(kubeletMetrics(options.nodeName, workers(options), snapshot?.pods ?? []));
+    }
     case "resource": {
       const snapshot: StatsSnapshot | undefined = await options.stats.take({ withDisk: false }, request.signal).catch(() => undefined);
       return text(resourceMetrics(snapshot));

@@ -29,7 +29,7 @@ export function statsSummary(snapshot: StatsSnapshot, { isBrief }: { isBrief: bo
 }
 
 function podStats(sample: PodSample, node: NodeUsage, { isBrief }: { isBrief: boolean }): object {
-  const { pod, containers, cpu, memory, network, volumes, processes } = sample;
+  const { pod, containers, cpu, memory, network, volumes = [], claims = [], processes } = sample;
   const { name = "", namespace = "", uid = "" } = pod.metadata;
   const time = formatTime(cpu.atMs);
   const brief = {
@@ -40,11 +40,15 @@ function podStats(sample: PodSample, node: NodeUsage, { isBrief }: { isBrief: bo
     memory: memoryStats(memory),
   };
   if (isBrief) return brief;
-  const used = diskUsage({ containers, volumes: volumes ?? [] }, ["rootfs", "logs", "volumes"]);
+  const used = diskUsage({ containers, volumes }, ["rootfs", "logs", "volumes"]);
+  const shown = [
+    ...volumes.map((volume) => ({ ...usedStats(volume, node.nodefs, time), name: volume.name })),
+    ...claims.map(({ name: volume, claimName, filesystem }) => ({ ...filesystemStats(filesystem, time), name: volume, pvcRef: { name: claimName, namespace } })),
+  ];
   return {
     ...brief,
     ...(network !== undefined && { network: networkStats(network, time) }),
-    ...(volumes !== undefined && volumes.length > 0 && { volume: volumes.map((volume) => ({ ...usedStats(volume, node.nodefs, time), name: volume.name })) }),
+    ...(shown.length > 0 && { volume: shown }),
     "ephemeral-storage": usedStats(used, node.nodefs, time),
     ...(processes !== undefined && { process_stats: { process_count: processes } }),
   };

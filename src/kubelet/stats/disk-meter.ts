@@ -10,7 +10,7 @@ import type { DiskUsage } from "./usage.ts";
 export class DiskMeter {
   readonly #clock: Clock;
   readonly #keptMs: number;
-  readonly #measures = new Map<string, { atMs: number; usage: Promise<DiskUsage> }>();
+  readonly #measures = new Map<string, { atMs: number; usage: Promise<unknown> }>();
 
   /** `keptMs`: how long a measure holds. */
   constructor(options: { clock: Clock; keptMs: number }) {
@@ -20,13 +20,18 @@ export class DiskMeter {
 
   /** Of a folder and all below it; nothing where there is no folder. */
   measure(path: string): Promise<DiskUsage> {
+    return this.keep(path, () => measureFolder(path));
+  }
+
+  /** Another kind of measure under a key of its own, kept as long. */
+  keep<T>(key: string, measure: () => Promise<T>): Promise<T> {
     const nowMs = this.#clock.monotonicMs();
-    const known = this.#measures.get(path);
-    if (known !== undefined && nowMs - known.atMs < this.#keptMs) return known.usage;
-    const usage = measureFolder(path);
+    const known = this.#measures.get(key);
+    if (known !== undefined && nowMs - known.atMs < this.#keptMs) return known.usage as Promise<T>;
+    const usage = measure();
     // The newest stand last, so that what goes first is the oldest.
-    this.#measures.delete(path);
-    this.#measures.set(path, { atMs: nowMs, usage });
+    this.#measures.delete(key);
+    this.#measures.set(key, { atMs: nowMs, usage });
     if (this.#measures.size > maxKept) this.#measures.delete(this.#measures.keys().next().value!);
     return usage;
   }

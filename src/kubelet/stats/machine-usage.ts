@@ -9,7 +9,7 @@ import type { ContainerRuntime } from "../runtime/cri.ts";
 import type { ContainerStats } from "../runtime/cri-messages.ts";
 import type { PodStorage } from "../volumes/pod-storage.ts";
 import type { DiskMeter } from "./disk-meter.ts";
-import type { ContainerUsage, FilesystemLevel, InterfaceUsage, MemoryLevel, NodeUsage, PodUsage, UsageSource } from "./usage.ts";
+import type { ClaimUsage, ContainerUsage, FilesystemLevel, InterfaceUsage, MemoryLevel, NodeUsage, PodUsage, UsageSource } from "./usage.ts";
 
 export interface MachineUsageOptions {
   readonly runtime: ContainerRuntime;
@@ -122,14 +122,29 @@ async function podUsage(options: MachineUsageOptions, pod: DeepReadonly<Pod>, al
   const volumes = await Promise.all(
     (pod.spec?.volumes ?? []).filter(isOnDisk).map(async ({ name }) => ({ name, ...(await meter.measure(storage.ready(uid, name)?.path ?? "")) })),
   );
+  const claims = await claimUsages(options, pod);
   const measured = containers.filter(({ memoryBytes }) => memoryBytes !== undefined);
   const count = processes.get(uid);
   return {
     containers: containers.filter(({ name }) => containersOf(pod).some(({ container }) => container.name === name)),
     volumes,
+    claims,
     ...(measured.length > 0 && { memoryBytes: measured.reduce((sum, { memoryBytes = 0 }) => sum + memoryBytes, 0) }),
     ...(count !== undefined && { processes: count }),
   };
+}
+
+async function claimUsages({ meter, storage }: MachineUsageOptions, pod: DeepReadonly<Pod>): Promise<ClaimUsage[]> {
+  const uid = pod.metadata.uid ?? "";
+  const found = await Promise.all(
+    (pod.spec?.volumes ?? []).map(async ({ name, persistentVolumeClaim, ephemeral }): Promise<ClaimUsage[]> => {
+      const claimName = persistentVolumeClaim?.claimName ?? (ephemeral === undefined ? undefined : `${pod.metadata.name}-${name}`);
+      if (claimName === undefined) return [];
+      const filesystem = await meter.keep(`${uid} ${name}`, () => storage.filesystem(uid, name).catch(() => undefined));
+      return filesystem === undefined ? [] : [{ name, claimName, filesystem }];
+    }),
+  );
+  return found.flat();
 }
 
 /** What pods may write into and the node has to store. */

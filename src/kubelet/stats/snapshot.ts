@@ -6,7 +6,7 @@ import type { PodWorker } from "../pod-sync/pod-worker.ts";
 import { runtimeLabels } from "../pod-sync/runtime-names.ts";
 import type { ContainerRuntime } from "../runtime/cri.ts";
 import type { ContainerStats, PodSandboxStats } from "../runtime/cri-messages.ts";
-import type { DiskUsage, InterfaceUsage, NodeUsage, PodUsage, UsageSource } from "./usage.ts";
+import type { ClaimUsage, DiskUsage, InterfaceUsage, NodeUsage, PodUsage, UsageSource } from "./usage.ts";
 
 export interface StatsSnapshot {
   readonly atMs: number;
@@ -26,6 +26,7 @@ export interface PodSample {
   readonly processes?: number;
   /** Absent when disks were not asked for. */
   readonly volumes?: readonly (DiskUsage & { readonly name: string })[];
+  readonly claims?: readonly ClaimUsage[];
 }
 
 export interface ContainerSample {
@@ -109,7 +110,7 @@ export class StatsCollector {
       memory: { atMs, usageBytes: sum("usageBytes"), workingSetBytes: sum("workingSetBytes"), rssBytes: sum("rssBytes"), pageFaults: sum("pageFaults"), majorPageFaults: sum("majorPageFaults") },
       ...(interfaces !== undefined && interfaces.length > 0 && { network: interfaces.map(interfaceUsage) }),
       ...(processes !== undefined && { processes }),
-      ...(disk !== undefined && { volumes: disk.volumes }),
+      ...(disk !== undefined && { volumes: disk.volumes, ...(disk.claims !== undefined && { claims: disk.claims }) }),
     };
   }
 

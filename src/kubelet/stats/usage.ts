@@ -44,6 +44,15 @@ export interface PodUsage {
   readonly processes?: number;
   readonly containers: readonly ContainerUsage[];
   readonly volumes: readonly (DiskUsage & { readonly name: string })[];
+  /** Volumes of claims, which have file systems of their own. */
+  readonly claims?: readonly ClaimUsage[];
+}
+
+export interface ClaimUsage {
+  /** Of the volume, in the pod. */
+  readonly name: string;
+  readonly claimName: string;
+  readonly filesystem: FilesystemLevel;
 }
 
 export interface ContainerUsage {

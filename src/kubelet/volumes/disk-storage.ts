@@ -3,7 +3,7 @@
  * memory, under one tmpfs (`ROOT/memory`). Driven by pod workers: `setUp` before the sandbox and on every change, `tearDown` at the end,
  * also for pods of an earlier kubelet: what is to be undone is read from the disk and the machine's mounts.
  */
-import { chmod, mkdir, open, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, open, readdir, realpath, rm, statfs, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod } from "../../api/core-v1/types.ts";
@@ -14,6 +14,7 @@ import type { ImageMounts } from "../images/image-mounts.ts";
 import type { PluginHandler } from "../plugins/plugin-watcher.ts";
 import { CsiDrivers } from "./csi/csi-drivers.ts";
 import { CsiPlugin } from "./csi/csi-plugin.ts";
+import type { FilesystemLevel } from "../stats/usage.ts";
 import { volumeFault } from "./faults.ts";
 import { checkNodeAffinity } from "./node-affinity.ts";
 import { emptyDirPlugin } from "./plugins/empty-dir.ts";
@@ -94,6 +95,15 @@ export class DiskStorage implements PodStorage {
 
   ready(podUid: string, volumeName: string): ReadyVolume | undefined {
     return this.#ready.get(podUid)?.get(volumeName);
+  }
+
+  async filesystem(podUid: string, volumeName: string): Promise<FilesystemLevel | undefined> {
+    const ready = this.ready(podUid, volumeName);
+    if (ready === undefined || ready.isBlock) return undefined;
+    const plugin = [...this.#plugins.values()].find(({ folder, filesystem }) => filesystem !== undefined && dirname(dirname(ready.path)).endsWith(`/${folder}`));
+    if (plugin !== undefined) return plugin.filesystem!(dirname(ready.path));
+    const { bsize, blocks, bfree, bavail, files, ffree } = await statfs(ready.path);
+    return { capacityBytes: blocks * bsize, availableBytes: bavail * bsize, usedBytes: (blocks - bfree) * bsize, inodes: files, inodesFree: ffree };
   }
 
   async mountImage(podUid: string, volumeName: string, imageName: string): Promise<void> {

@@ -43,6 +43,8 @@ export class NoStorage implements PodStorage {
 
   async tearDown(): Promise<void> {}
 
+  async filesystem(): Promise<undefined> {}
+
   async mountImage(): Promise<void> {}
 
   plugins(): undefined {}

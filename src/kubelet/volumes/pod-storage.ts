@@ -3,6 +3,7 @@ import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Node, Pod } from "../../api/core-v1/types.ts";
 import type { Client, EventText, ObjectReference } from "../../client/index.ts";
 import type { PluginHandler } from "../plugins/plugin-watcher.ts";
+import type { FilesystemLevel } from "../stats/usage.ts";
 import type { PayloadSources } from "./payload.ts";
 import type { ReadyVolume, ResolvedVolume } from "./volume.ts";
 import type { VolumesInUse } from "./volumes-in-use.ts";
@@ -12,6 +13,8 @@ export interface PodStorage {
   setUp(pod: DeepReadonly<Pod>, volumes: readonly ResolvedVolume[], sources: VolumeSources, signal: AbortSignal): Promise<VolumeSetUp>;
   /** A volume that `setUp` has made ready. */
   ready(podUid: string, volumeName: string): ReadyVolume | undefined;
+  /** What a ready volume of a claim has and how full it is; undefined when nobody can tell. */
+  filesystem(podUid: string, volumeName: string): Promise<FilesystemLevel | undefined>;
   /** Mounts the image, which is there, that a ready volume is made of. */
   mountImage(podUid: string, volumeName: string, imageName: string): Promise<void>;
   /** The path of a part of a ready volume, which is made when it is missing. Throws a `VolumeError` that is the container's fault. */

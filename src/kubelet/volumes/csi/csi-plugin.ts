@@ -15,6 +15,7 @@ import { KeyedLock } from "../keyed-lock.ts";
 import { giveToGroup } from "../ownership.ts";
 import { NotAttachedError, VolumeError } from "../volume.ts";
 import type { ReadyVolume } from "../volume.ts";
+import type { FilesystemLevel } from "../../stats/usage.ts";
 import type { VolumesInUse } from "../volumes-in-use.ts";
 import type { CsiDriver, StageRequest } from "./csi-driver.ts";
 import type { CsiDrivers } from "./csi-drivers.ts";
@@ -78,6 +79,17 @@ export class CsiPlugin implements VolumePlugin {
       if (others.length === 0 && data.volumeLifecycleMode !== "Ephemeral") await this.#unstage(driver, data);
       await rm(directory, { recursive: true, force: true });
     });
+  }
+
+  /** Undefined when the driver does not tell. */
+  async filesystem(directory: string): Promise<FilesystemLevel | undefined> {
+    const data = await readVolumeData(directory);
+    const driver = data === undefined ? undefined : this.#options.drivers.find(data.driverName);
+    if (data === undefined || driver === undefined || !(await driver.can("GET_VOLUME_STATS"))) return undefined;
+    const usage = await driver.stats({ volume_id: data.volumeHandle, volume_path: targetPath(directory), staging_target_path: join(stagingDirectory(this.#options.root, data), "globalmount") });
+    const of = (unit: "BYTES" | "INODES") => usage.find((entry) => entry.unit === unit) ?? { available: 0, total: 0, used: 0 };
+    const bytes = of("BYTES");
+    return { capacityBytes: bytes.total, availableBytes: bytes.available, usedBytes: bytes.used, inodes: of("INODES").total, inodesFree: of("INODES").available };
   }
 
   async #setUp(volume: Volume, signal: AbortSignal): Promise<ReadyVolume> {

@@ -1,5 +1,6 @@
 import type { DeepReadonly } from "../../../apimachinery/json.ts";
 import type { Pod } from "../../../api/core-v1/types.ts";
+import type { FilesystemLevel } from "../../stats/usage.ts";
 import type { VolumeSources } from "../pod-storage.ts";
 import type { ReadyVolume, ResolvedVolume } from "../volume.ts";
 
@@ -9,6 +10,8 @@ export interface VolumePlugin {
   readonly folder: string;
   /** Makes the volume ready, or brings it up to date. Throws a `VolumeError`. */
   setUp(request: SetUpRequest, signal: AbortSignal): Promise<ReadyVolume>;
+  /** What drivers tell of their volumes; by default the file system is asked. */
+  filesystem?(directory: string): Promise<FilesystemLevel | undefined>;
   /** Undoes what is more than files and mounts in the pod's own folder. */
   tearDown?(place: { readonly podUid: string; readonly directory: string }): Promise<void>;
 }
