@@ -48,7 +48,8 @@ const isolated = files.filter((file) => file.endsWith(".process.test.ts") || fil
 const pure = files.filter((file) => !isolated.includes(file));
 const skips: Skip[] = [];
 await runTests(pure, { isolation: "none", timeout: 120_000 });
-await runTests(isolated, { isolation: "process", concurrency: 2, timeout: options.e2e === true ? 1_800_000 : 300_000 });
+const isLong = options.e2e === true || options.simulate === true;
+await runTests(isolated, { isolation: "process", concurrency: 2, timeout: isLong ? 3_600_000 : 300_000 });
 
 finish();
 

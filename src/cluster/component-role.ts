@@ -1,10 +1,11 @@
 import { isAlreadyExists } from "../apimachinery/status.ts";
 import type { PolicyRule } from "../api/rbac-v1/types.ts";
 import { Client, resources } from "../client/index.ts";
+import type { Clock } from "../base/clock.ts";
 import type { ComponentContext } from "./components/start-components.ts";
 
 /** Grants a component of ours what no bootstrap role gives it: a ClusterRole and its binding, made when they are not there. */
-export async function ensureComponentRole({ environment, transportFor }: ComponentContext, role: ComponentRole): Promise<void> {
+export async function ensureComponentRole({ environment, transportFor }: RoleContext, role: ComponentRole): Promise<void> {
   const transport = transportFor({ username: "coracle", groups: ["system:masters", "system:authenticated"] });
   const client = new Client({ transport, clock: environment.clock, userAgent: "coracle" });
   const { name, user, rules } = role;
@@ -19,6 +20,10 @@ export async function ensureComponentRole({ environment, transportFor }: Compone
       subjects: [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: user }],
     })
     .catch(unlessThere);
+}
+
+export interface RoleContext extends Pick<ComponentContext, "transportFor"> {
+  readonly environment: { readonly clock: Clock };
 }
 
 export interface ComponentRole {

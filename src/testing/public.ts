@@ -1,6 +1,7 @@
 /** `coracle/testing`, as the package has it: a cluster for a test, and faults to put into it. */
 export { seededRandom } from "../base/random.ts";
 export type { Random } from "../base/random.ts";
+export { sleep } from "../base/clock.ts";
 export type { Clock } from "../base/clock.ts";
 export type { KubeObject, ObjectMeta } from "../apimachinery/object.ts";
 export type { Transport, UserInfo } from "../apimachinery/request.ts";

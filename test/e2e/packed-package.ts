@@ -25,6 +25,7 @@ export async function userFolder(example: string, how: "install" | "unpack"): Pr
   };
   try {
     await cp(path.join(root, "examples", example), folder, { recursive: true });
+    await writeFile(path.join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
     await execute(process.execPath, ["tools/package.ts"], { cwd: root, timeout: 240_000 });
     const packs = path.join(folder, "packs");
     await mkdir(packs);

@@ -5,6 +5,7 @@
 import type { BackoffPolicy } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
+import type { Random } from "../../base/random.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { isConflict } from "../../apimachinery/status.ts";
@@ -48,6 +49,7 @@ export interface ObserveInput<T extends KubeObject> extends View {
   readonly object: DeepReadonly<T>;
   readonly client: Client;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
@@ -133,9 +135,9 @@ class Driver<T extends KubeObject, Observed> {
     }
   }
 
-  async #observe(object: DeepReadonly<T>, { caches, client, clock, log, signal }: ControllerContext): Promise<Observed | undefined> {
+  async #observe(object: DeepReadonly<T>, { caches, client, clock, random, log, signal }: ControllerContext): Promise<Observed | undefined> {
     if (this.#options.observe === undefined) return undefined;
-    return this.#options.observe({ ...cacheView(caches, object as DeepReadonly<KubeObject>), object, client, clock, log, signal });
+    return this.#options.observe({ ...cacheView(caches, object as DeepReadonly<KubeObject>), object, client, clock, random, log, signal });
   }
 
   #plan(object: DeepReadonly<T>, observed: Observed, context: ControllerContext): Plan | undefined {

@@ -1,4 +1,6 @@
 /** Runs an operator in a host: definitions first, then webhooks on every replica, then the reconcilers on the one that leads. */
+import { backoffMs } from "../../base/backoff.ts";
+import { sleep } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { MetricRegistry } from "../../base/metrics.ts";
@@ -7,6 +9,7 @@ import { TaskGroup } from "../../base/task-group.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Transport } from "../../apimachinery/request.ts";
+import { isConflict, StatusError } from "../../apimachinery/status.ts";
 import type { CustomResourceDefinition } from "../../api/apiextensions-v1/types.ts";
 import { Client, EventRecorder, InformerSet, resources, runLeading, watchError } from "../../client/index.ts";
 import type { ResourceType } from "../../client/index.ts";
@@ -51,7 +54,7 @@ export async function runIn(operator: OperatorDefinition, host: OperatorHost, si
   const group = new TaskGroup({ parent: signal, onFailure: (task, error) => log.error("The operator failed", { operator: name, task, error }) });
   const isServing = webhooks.length > 0 || definitions.some(({ versions }) => versions.length > 0);
   try {
-    if (!isServing) await installDefinitions(operator, client, undefined, group.signal);
+    if (!isServing) await retrying(() => installDefinitions(operator, client, undefined, group.signal), host, group.signal);
     else await serveFirst(operator, host, client, group);
     const lead = (leading: AbortSignal) => reconcile(operator, host, client, leading);
     if (identity === undefined) group.start("reconcilers", lead);
@@ -66,13 +69,16 @@ export async function runIn(operator: OperatorDefinition, host: OperatorHost, si
 }
 
 /** Resolves when the webhooks are served and registered; they are served on until the group ends. */
-async function serveFirst(operator: OperatorDefinition, { serveWebhooks, log }: OperatorHost, client: Client, group: TaskGroup): Promise<void> {
+async function serveFirst(operator: OperatorDefinition, host: OperatorHost, client: Client, group: TaskGroup): Promise<void> {
   const { name, webhooks, definitions } = operator;
+  const { serveWebhooks, log } = host;
   if (serveWebhooks === undefined) throw new Error(`operator ${name} has webhooks or conversions, and this host serves none`);
   await new Promise<void>((resolve, reject) => {
     const register = async (clientConfig: ClientConfigOf) => {
-      await installDefinitions(operator, client, clientConfig, group.signal);
-      for (const configuration of webhookConfigurations(name, webhooks, clientConfig)) await install(client, configuration as KubeObject, name, group.signal);
+      await retrying(async () => {
+        await installDefinitions(operator, client, clientConfig, group.signal);
+        for (const configuration of webhookConfigurations(name, webhooks, clientConfig)) await install(client, configuration as KubeObject, name, group.signal);
+      }, host, group.signal);
       log.info("Registered webhooks", { operator: name, webhooks: webhooks.length });
       resolve();
     };
@@ -96,6 +102,21 @@ async function reconcile({ name, reconcilers, namespace }: OperatorDefinition, h
     await group.join();
   } finally {
     await informers.close();
+  }
+}
+
+/** Until it goes well: with growing pauses while the server cannot be reached or is busy; what it refuses is thrown. */
+async function retrying(work: () => Promise<void>, { clock, log }: OperatorHost, signal: AbortSignal): Promise<void> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof StatusError && error.status.code !== undefined && error.status.code < 500 && error.status.code !== 429 && !isConflict(error)) throw error;
+      const retryMs = backoffMs({ baseMs: 200, maxMs: 10_000 }, failures);
+      log.warn("Could not install definitions or webhooks, trying again", { error, retryMs });
+      await sleep(clock, retryMs, signal);
+    }
   }
 }
 

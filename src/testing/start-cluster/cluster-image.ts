@@ -5,7 +5,7 @@
  */
 import type { StoreImage } from "../../storage/index.ts";
 import { TestCluster } from "../cluster.ts";
-import { controllers, scheduler, SimulatedNode } from "./control-plane.ts";
+import { controllers, scheduler, SimulatedNode, storage } from "./control-plane.ts";
 
 export interface ImageOptions {
   /** When clusters begin that start with it. */
@@ -36,6 +36,7 @@ async function makeImage({ startMs, nodes }: ImageOptions): Promise<StoreImage> 
   const components = {
     controllers: controllers(["*"], () => undefined),
     scheduler: scheduler(() => undefined),
+    storage,
     ...Object.fromEntries(machines.map(({ name, kubelet }) => [name, kubelet])),
   };
   await using cluster = await TestCluster.start({ seed: imageSeed, startMs: startMs - ageMs, components });

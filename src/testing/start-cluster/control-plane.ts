@@ -1,4 +1,5 @@
 /** Kubernetes' own components as those of a test cluster: the controllers, the scheduler, nodes whose containers are only records. */
+import { ensureComponentRole } from "../../cluster/component-role.ts";
 import { quotaRules } from "../../cluster/components/quota-rules.ts";
 import { runControllers } from "../../controllers/index.ts";
 import { createKubelet, createSimulatedRuntime, nodeNetworkCalls, NoStorage, simulatedMachine } from "../../kubelet/index.ts";
@@ -6,6 +7,7 @@ import type { ContainerRuntime } from "../../kubelet/index.ts";
 import type { ReconcileRecord } from "../../operator/index.ts";
 import { createScheduler } from "../../scheduler/index.ts";
 import type { Scheduler } from "../../scheduler/index.ts";
+import { createProvisioner, noDirectories, provisionerRules } from "../../storage-provisioner/index.ts";
 import { testAuthority } from "../authority.ts";
 import type { ClusterComponent } from "../component.ts";
 
@@ -23,6 +25,16 @@ export function scheduler(onStart: (scheduler: Scheduler) => void): ClusterCompo
     await made.run(signal);
   };
 }
+
+const provisionerUser = "system:serviceaccount:kube-system:coracle-local-path";
+
+/** Volumes for claims, by the default StorageClass; their directories are only names. */
+export const storage: ClusterComponent = async (context) => {
+  const { transportFor, clock, random, log, signal } = context;
+  await ensureComponentRole({ environment: { clock }, transportFor }, { name: "system:coracle-local-path", user: provisionerUser, rules: provisionerRules() });
+  const transport = transportFor({ username: provisionerUser, groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"] });
+  await createProvisioner({ transport, clock, random, log, directories: noDirectories("/volumes") }).run(signal);
+};
 
 /** A node with a runtime of its own, which outlives its kubelet: what ran goes on when the kubelet is started again. */
 export class SimulatedNode {

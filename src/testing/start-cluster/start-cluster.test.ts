@@ -96,6 +96,17 @@ test("a node that is stopped loses its pods to the others; one that comes back i
   throws(() => cluster.startNode("node-9"), /there is node-1, node-2/);
 });
 
+test("claims get volumes, where their pods are", async () => {
+  await using cluster = await startCluster();
+  await cluster.apply(
+    { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } },
+    { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }], volumes: [{ name: "v", persistentVolumeClaim: { claimName: "data" } }] } },
+  );
+  await cluster.settled();
+  equal((await cluster.client.get(resources.persistentVolumeClaims, "default", "data")).status?.phase, "Bound");
+  equal((await cluster.client.get(resources.pods, "default", "p")).status?.phase, "Running");
+});
+
 test("custom resources are served once they are applied", async () => {
   await using cluster = await startCluster({
     nodes: 0,

@@ -18,7 +18,7 @@ import { TestCluster } from "../cluster.ts";
 import type { ClusterComponent } from "../component.ts";
 import { applyObjects } from "./apply-objects.ts";
 import { clusterImage } from "./cluster-image.ts";
-import { controllers, scheduler, SimulatedNode } from "./control-plane.ts";
+import { controllers, scheduler, SimulatedNode, storage } from "./control-plane.ts";
 import { durationMs } from "./duration.ts";
 import { onFailure } from "./failed-test.ts";
 import type { TestHooks } from "./failed-test.ts";
@@ -59,6 +59,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<C
   const selection = options.controllers ?? ["*"];
   const components: Record<string, ClusterComponent> = {
     ...(selection.length > 0 && { controllers: controllers(selection, story.decided) }),
+    ...(selection.length > 0 && { storage }),
     ...(options.scheduler !== false && { scheduler: scheduler((made) => parts.schedulers.push(made)) }),
     ...Object.fromEntries(nodes.map(({ name, kubelet }) => [name, kubelet])),
   };
@@ -143,9 +144,9 @@ export class Cluster implements AsyncDisposable {
     const namespace = `${operator.name}-system`;
     await this.apply(...operator.manifests({ namespace }));
     const { story, webhooks } = this.#parts;
-    let isReady = false;
-    this.start(operator.name, ({ transportFor, clock, random, log, signal }) =>
-      operator.run(
+    const started: { isReady: boolean; failure?: { readonly error: unknown } } = { isReady: false };
+    this.start(operator.name, async ({ transportFor, clock, random, log, signal }) => {
+      const running = operator.run(
         {
           transport: transportFor(userOf(`system:serviceaccount:${namespace}:${operator.name}`)),
           clock,
@@ -154,12 +155,20 @@ export class Cluster implements AsyncDisposable {
           namespace,
           serveWebhooks: webhooks.serve(operator.name),
           onReconciled: story.decided,
-          onReady: () => (isReady = true),
+          onReady: () => (started.isReady = true),
         },
         signal,
-      ),
-    );
-    await this.until(() => isReady);
+      );
+      await running.catch((error: unknown) => {
+        story.note(`${operator.name} failed: ${error instanceof Error ? error.message : String(error)}`);
+        started.failure = { error };
+        throw error;
+      });
+    });
+    await this.until(() => {
+      if (started.failure !== undefined) throw started.failure.error;
+      return started.isReady;
+    });
     await this.#inner.turn();
   }
 
