@@ -3,8 +3,10 @@ import { test } from "node:test";
 import type { APIService } from "../../api/apiregistration-v1/types.ts";
 import type { Service } from "../../api/core-v1/types.ts";
 import type { EndpointSlice } from "../../api/discovery-v1/types.ts";
+import type { JsonObject } from "../../apimachinery/json.ts";
 import { decideAvailability, withAvailability } from "./availability.ts";
 import { goEncodedQuery, goEscapedPath, identityHeaders, passedOn } from "./forwarded-headers.ts";
+import { versionInGroups, versionOfResources } from "./remote-discovery.ts";
 import { planLocalService } from "./local-services.ts";
 
 const apiService = (service?: { namespace: string; name: string; port: number }): APIService => ({ metadata: { name: "v1.e.com" }, spec: { group: "e.com", version: "v1", groupPriorityMinimum: 1000, versionPriority: 100, ...(service !== undefined && { service }) } });
@@ -60,4 +62,15 @@ test("aggregation: headers and URLs of a request that is passed on", () => {
   assert.deepEqual(identityHeaders({ username: "u", groups: ["a", "b"], extra: { "example.com/Scope x": ["1", "2"], "ü%": ["3"] } }), { "x-remote-user": "u", "x-remote-group": ["a", "b"], "x-remote-extra-example.com%2fscope%20x": ["1", "2"], "x-remote-extra-%c3%bc%25": ["3"] });
   assert.equal(goEscapedPath("/apis/a b/ü?#[x]!*:@&=+$,;~"), "/apis/a%20b/%C3%BC%3F%23%5Bx%5D%21%2A:@&=+$,;~");
   assert.equal(goEncodedQuery(new URLSearchParams("limit=5&labelSelector=a%3Db&limit=4&x=a+b")), "labelSelector=a%3Db&limit=5&limit=4&x=a+b");
+});
+
+test("aggregation: discovery of an extension API server is read whatever it says", () => {
+  const kind = { group: "", version: "", kind: "Thing" };
+  const legacy = { resources: [{ name: "things", singularName: "thing", namespaced: true, kind: "Thing", verbs: ["get", 7], shortNames: "th" }, { name: "things/status", kind: "Thing", verbs: null }, { name: 5 }, null] };
+  const things = { resource: "things", responseKind: kind, scope: "Namespaced", singularResource: "thing", verbs: ["get"], subresources: [{ subresource: "status", responseKind: kind, verbs: [] }] };
+  assert.deepEqual(versionOfResources(legacy as unknown as JsonObject, "v1"), { version: "v1", resources: [things] });
+  const groups = { items: [7, { metadata: { name: "other" } }, { metadata: { name: "e.com" }, versions: [{ version: "v2" }, { version: "v1", resources: [{ ...things, categories: [1] }, { resource: {} }, "x"], freshness: 1 }] }] };
+  assert.deepEqual(versionInGroups(groups as unknown as JsonObject, "e.com", "v1"), { version: "v1", resources: [things] });
+  assert.deepEqual(versionInGroups(groups as unknown as JsonObject, "e.com", "v2"), { version: "v2", resources: [] });
+  for (const document of [{}, { items: "x" }, { items: [{ metadata: { name: "e.com" }, versions: {} }] }]) assert.equal(versionInGroups(document, "e.com", "v1"), undefined);
 });
