@@ -32,9 +32,9 @@ for (let seed = first; seed < first + seeds; seed++) {
     await cluster.apply(orders());
     await cluster.until(() => isReady(), "10m");
     startWriter();
-    for (let step = 0; step < 12; step++) {
+    for (let step = 0; step < 8; step++) {
       await fault(stage);
-      for (let second = random.integer(20); second >= 0; second--) {
+      for (let second = random.integer(16); second >= 0; second--) {
         await cluster.advance("1s");
         checkPrimary(world, seed);
       }

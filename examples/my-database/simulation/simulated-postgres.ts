@@ -319,5 +319,5 @@ export class SimulatedPostgres implements Agents {
   }
 }
 
-const tickMs = 100;
+const tickMs = 250;
 const entriesPerTick = 20;
