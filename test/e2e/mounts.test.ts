@@ -93,6 +93,19 @@ spec:
     await remove("out");
   });
 
+  test("variables come from a file that an init container wrote", async () => {
+    const init = { name: "i", image: "coracle.local/hello:v1", command: ["sh", "-c", "printf \"A='from a file'\\n\" > /v/env"], volumeMounts: [{ name: "v", mountPath: "/v" }] };
+    const env = [{ name: "A", valueFrom: { fileKeyRef: { volumeName: "v", path: "env", key: "A" } } }];
+    const main = { name: "c", image: "coracle.local/hello:v1", command: ["sh", "-c", 'echo "$A"'], env };
+    const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "env" }, spec: { restartPolicy: "Never", volumes: [{ name: "v", emptyDir: {} }], initContainers: [init], containers: [main] } };
+    const file = path.join(folder(), "env.json");
+    await writeFile(file, JSON.stringify(pod));
+    await instance.kubectl("apply", "-f", file);
+    await instance.kubectl("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/env", "--timeout=60s");
+    assert.equal(await instance.kubectl("logs", "env"), "from a file");
+    await remove("env");
+  });
+
   test("a group owns the files of an emptyDir, a read-only mount stays so, and recursion that the runtime lacks is refused", async () => {
     await run("groups", {
       security: "{runAsUser: 1000, runAsGroup: 1000, fsGroup: 2000}",

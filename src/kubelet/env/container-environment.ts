@@ -3,8 +3,9 @@
  * Services where nothing else set them. Pure: objects are looked up by the caller's functions.
  */
 import type { DeepReadonly } from "../../apimachinery/json.ts";
-import type { ConfigMap, EnvVar, EnvVarSource, Pod, Secret, Service } from "../../api/core-v1/types.ts";
+import type { ConfigMap, EnvVar, EnvVarSource, FileKeySelector, Pod, Secret, Service } from "../../api/core-v1/types.ts";
 import type { AnyContainer } from "../pod-sync/runtime-names.ts";
+import { ConfigError } from "./config-error.ts";
 import { expand } from "./expand.ts";
 import { fieldValue, resourceValue } from "./field-values.ts";
 import type { PodFacts } from "./field-values.ts";
@@ -36,11 +37,8 @@ export interface EnvironmentSources {
   /** Undefined when there is none of that name in the pod's namespace. */
   configMap(name: string): DeepReadonly<ConfigMap> | undefined;
   secret(name: string): DeepReadonly<Secret> | undefined;
-}
-
-/** A container cannot be made as its spec asks: reason CreateContainerConfigError. */
-export class ConfigError extends Error {
-  override name = "ConfigError";
+  /** Variables in a file of a volume; undefined when there is no such file. Throws `ConfigError`. */
+  envFile(volumeName: string, path: string): ReadonlyMap<string, string> | undefined;
 }
 
 interface Context {
@@ -56,9 +54,10 @@ function valueOf(context: Context, { value, valueFrom }: DeepReadonly<EnvVar>, k
 
 /** Undefined when an optional source is missing: the variable is then not set. */
 function sourceValue({ pod, container, sources }: Context, source: DeepReadonly<EnvVarSource>): string | undefined {
-  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = source;
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = source;
   if (fieldRef !== undefined) return fieldValue(pod, sources.facts, fieldRef.fieldPath);
   if (resourceFieldRef !== undefined) return resourceValue(pod, sources.facts, resourceFieldRef, container.name);
+  if (fileKeyRef !== undefined) return fileValue(sources, fileKeyRef);
   const reference = configMapKeyRef ?? secretKeyRef;
   if (reference === undefined) return "";
   const name = reference.name ?? "";
@@ -67,6 +66,12 @@ function sourceValue({ pod, container, sources }: Context, source: DeepReadonly<
   if (value === undefined && reference.optional !== true) {
     throw new ConfigError(`couldn't find key ${reference.key} in ${configMapKeyRef === undefined ? "Secret" : "ConfigMap"} ${pod.metadata.namespace}/${name}`);
   }
+  return value;
+}
+
+function fileValue(sources: EnvironmentSources, { volumeName, path, key, optional }: DeepReadonly<FileKeySelector>): string | undefined {
+  const value = sources.envFile(volumeName, path)?.get(key);
+  if (value === undefined && optional !== true) throw new ConfigError(`environment variable key ${JSON.stringify(key)} not found in file ${JSON.stringify(path)}`);
   return value;
 }
 

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { Pod, Service } from "../../api/core-v1/types.ts";
 import { containerEnvironment } from "./container-environment.ts";
 import type { EnvironmentSources } from "./container-environment.ts";
+import { parseEnvFile } from "./env-file.ts";
 import { expand } from "./expand.ts";
 import { resourceValue } from "./field-values.ts";
 import { serviceVariables } from "./service-variables.ts";
@@ -38,7 +39,28 @@ const sources: EnvironmentSources = {
   services: [],
   configMap: (name) => (name === "cm" ? { metadata: { name }, data: { a: "1" } } : undefined),
   secret: (name) => (name === "se" ? { metadata: { name }, data: { s: "aGlkZGVu" } } : undefined),
+  envFile: (volumeName, path) => (volumeName === "v" && path === "env" ? new Map([["K", "from file"]]) : undefined),
 };
+const files: [title: string, text: string, expected: Record<string, string> | string][] = [
+  ["values as they stand", "# a comment\n\n  A='1 $x \\ \"'\nB=''\n", { A: "1 $x \\ \"", B: "" }],
+  ["the last counts, over lines", "A='1'\nA='2\n3'", { A: "2\n3" }],
+  ["no quotes", "A='1'\nB=2\n", "line 2 of the env file is not of the form NAME='value'"],
+  ["double quotes", 'A="1"', "line 1 of the env file is not of the form NAME='value'"],
+  ["no end", "A='1", "line 1 of the env file is not of the form NAME='value'"],
+  ["words after it", "A='1' B='2'", "line 1 of the env file is not of the form NAME='value'"],
+];
+for (const [title, text, expected] of files) {
+  test(`env file: ${title}`, () => {
+    if (typeof expected === "string") assert.throws(() => parseEnvFile(text), { message: expected });
+    else assert.deepEqual(Object.fromEntries(parseEnvFile(text)), expected);
+  });
+}
+
+test("a key that no file has is a fault unless it is optional", () => {
+  const env = [{ name: "F", valueFrom: { fileKeyRef: { volumeName: "v", path: "env", key: "L" } } }];
+  assert.throws(() => containerEnvironment(pod, { name: "c", env }, sources), { message: 'environment variable key "L" not found in file "env"' });
+});
+
 test("environment: later ones win, names are expanded, sources are read", () => {
   const variables = containerEnvironment(
     pod,
@@ -51,12 +73,14 @@ test("environment: later ones win, names are expanded, sources are read", () => 
         { name: "NS", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } },
         { name: "S", valueFrom: { secretKeyRef: { name: "se", key: "s" } } },
         { name: "LABELS", valueFrom: { fieldRef: { fieldPath: "metadata.labels" } } },
+        { name: "F", valueFrom: { fileKeyRef: { volumeName: "v", path: "env", key: "K" } } },
+        { name: "NOFILE", valueFrom: { fileKeyRef: { volumeName: "v", path: "no", key: "K", optional: true } } },
         { name: "GONE", valueFrom: { configMapKeyRef: { name: "cm", key: "z", optional: true } } },
       ],
     },
     sources,
   );
-  assert.deepEqual(Object.fromEntries(variables), { P_a: "own", REF: "own/$(NS)", NS: "n", S: "hidden", LABELS: 'a="1"\nb="2"' });
+  assert.deepEqual(Object.fromEntries(variables), { P_a: "own", REF: "own/$(NS)", NS: "n", S: "hidden", F: "from file", LABELS: 'a="1"\nb="2"' });
 });
 
 const faults: [env: object, message: string][] = [

@@ -12,6 +12,7 @@ import type { Image, PodSandboxConfig } from "../runtime/cri-messages.ts";
 import type { PodObjects } from "../volumes/object-source.ts";
 import { containerConfig } from "./container-config.ts";
 import { containerMounts } from "./container-mounts.ts";
+import { readEnvFiles } from "./env-files.ts";
 import { ensureImageVolumes, imageCredentials } from "./image-volumes.ts";
 import type { NodeContext } from "./node-context.ts";
 import type { SpecContainer } from "./runtime-names.ts";
@@ -101,6 +102,7 @@ async function makeConfig(request: StartRequest, image: Image) {
     services: node.services(),
     configMap: (name) => objects.configMap(name),
     secret: (name) => objects.secret(name),
+    envFile: await readEnvFiles(request),
   });
   const parsed = parseImageName(spec.container.image ?? "");
   // containerd finds images by their id; the others know them by name.

@@ -132,6 +132,23 @@ describe("volumes on disk, as root", { skip: isRoot ? false : "needs root" }, ()
     assert.deepEqual(await storage.podUids(), []);
   });
 
+  test("a file of a volume is read inside it only, and only when it is a small plain one", async () => {
+    await using machine = await startMachine();
+    const storage = await machine.storage();
+    await storage.setUp(podOf(), [inPod({ name: "v", emptyDir: {} })], sources, signal);
+    const base = storage.ready("u", "v")!.path;
+    const read = (path: string) => storage.readVolumeFile({ podUid: "u", volumeName: "v", path, limitBytes: 4 });
+    await writeFile(join(base, "file"), "text");
+    await writeFile(join(base, "large"), "texts");
+    await symlink("/etc/hostname", join(base, "out"));
+    execFileSync("mkfifo", [join(base, "pipe")]);
+    assert.deepEqual([await read("file"), await read("none")], ["text", undefined]);
+    await assert.rejects(read("large"), { message: "it is larger than 4 bytes" });
+    await assert.rejects(read("out"), { message: "it leads out of the volume" });
+    await assert.rejects(read("pipe"), { message: "it is not a regular file" });
+    await storage.tearDown("u");
+  });
+
   test("a process that exchanges a directory for a link never gets the link's target", async () => {
     await using machine = await startMachine();
     const volumePath = join(machine.path, "volume");

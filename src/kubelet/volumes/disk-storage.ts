@@ -26,7 +26,7 @@ import { payloadKind, payloadPlugin } from "./plugins/payload-plugins.ts";
 import type { PayloadKind } from "./plugins/payload-plugins.ts";
 import type { VolumePlugin } from "./plugins/volume-plugin.ts";
 import type { PodStorage, SubPathRequest, VolumeFault, VolumeSetUp, VolumeSources } from "./pod-storage.ts";
-import { bindSubPath, makeSubPath, plainSubPath } from "./sub-path.ts";
+import { bindSubPath, makeSubPath, plainSubPath, readInside } from "./sub-path.ts";
 import { VolumeError } from "./volume.ts";
 import type { ReadyVolume, ResolvedVolume } from "./volume.ts";
 import { VolumesInUse } from "./volumes-in-use.ts";
@@ -95,6 +95,11 @@ export class DiskStorage implements PodStorage {
 
   ready(podUid: string, volumeName: string): ReadyVolume | undefined {
     return this.#ready.get(podUid)?.get(volumeName);
+  }
+
+  async readVolumeFile({ podUid, volumeName, path, limitBytes }: { podUid: string; volumeName: string; path: string; limitBytes: number }): Promise<string | undefined> {
+    const volumePath = this.ready(podUid, volumeName)?.path;
+    return volumePath === undefined ? undefined : readInside({ volumePath, subPath: path }, limitBytes);
   }
 
   async filesystem(podUid: string, volumeName: string): Promise<FilesystemLevel | undefined> {

@@ -43,6 +43,8 @@ export class NoStorage implements PodStorage {
 
   async tearDown(): Promise<void> {}
 
+  async readVolumeFile(): Promise<undefined> {}
+
   async filesystem(): Promise<undefined> {}
 
   async mountImage(): Promise<void> {}

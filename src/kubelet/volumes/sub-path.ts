@@ -2,7 +2,7 @@
  * Parts of volumes for containers (API fields `subPath`, `subPathExpr`). The containers of the volume may be exchanging directories for
  * links to anywhere meanwhile: what was checked is kept open and bind-mounted by its open file, never by its name.
  */
-import { chmod, mkdir, realpath, stat, writeFile } from "node:fs/promises";
+import { chmod, constants, mkdir, open, realpath, stat, writeFile } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { Mounts } from "../../host/index.ts";
@@ -67,6 +67,27 @@ export async function plainSubPath({ volumePath, subPath }: SubPath): Promise<st
   assertInside(root, real);
   if (typeof made === "string") await chmod(real, (await stat(root)).mode & 0o7777);
   return real;
+}
+
+/** The text of a file in the volume; undefined when there is none. Rejects when it is too large, no plain file, or leads out of the volume. */
+export async function readInside({ volumePath, subPath }: SubPath, limitBytes: number): Promise<string | undefined> {
+  const root = await realpath(volumePath);
+  const real = await resolved(join(root, subPath));
+  if (real === undefined) return undefined;
+  assertInside(root, real);
+  if (process.platform !== "linux") return readText(real, limitBytes);
+  await using file = await openBelow(root, real);
+  return readText(entryPath(file), limitBytes);
+}
+
+async function readText(path: string, limitBytes: number): Promise<string> {
+  // A pipe would be waited for.
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const stats = await file.stat();
+  if (!stats.isFile()) throw new Error("it is not a regular file");
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(limitBytes + 1), 0, limitBytes + 1, 0);
+  if (bytesRead > limitBytes) throw new Error(`it is larger than ${limitBytes} bytes`);
+  return buffer.toString("utf8", 0, bytesRead);
 }
 
 /** `real` has no links in it, as of a moment ago. */
