@@ -11,6 +11,7 @@ import { Client, loopbackTransport } from "../client/index.ts";
 import { apiServerFlags } from "../cluster/components/apiserver-flags/apiserver-flags.ts";
 import { openMemoryStore } from "../storage/index.ts";
 import { CountedHandler } from "./counted-handler.ts";
+import type { NodeConnector } from "../apiserver/streaming/node-connector.ts";
 import type { AuditOptions } from "../apiserver/audit/auditor.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -53,8 +54,8 @@ export class TestCluster implements AsyncDisposable {
     this.random = seededRandom(options.seed ?? 1);
     const inner = openMemoryStore({ clock: this.clock, ...(options.image !== undefined && { image: options.image }) });
     this.#store = options.wrapStore?.(inner, this.clock) ?? inner;
-    const { webhooks, extensions, audit } = options;
-    this.#server = new ApiServer({ ...serverOptions({ clock: this.clock, random: this.random, log, store: this.#store }, options.flags ?? {}), ...(webhooks !== undefined && { webhooks }), ...(extensions !== undefined && { extensions }), ...(audit !== undefined && { audit: () => audit }) });
+    const { webhooks, extensions, audit, nodes } = options;
+    this.#server = new ApiServer({ ...serverOptions({ clock: this.clock, random: this.random, log, store: this.#store }, options.flags ?? {}), ...(webhooks !== undefined && { webhooks }), ...(extensions !== undefined && { extensions }), ...(audit !== undefined && { audit: () => audit }), ...(nodes !== undefined && { nodes }) });
     this.#requests = new CountedHandler(this.#server.handle, this.clock, options.onRequest);
     const transportFor = (user: UserInfo) => {
       const transport = loopbackTransport(this.#requests.handle, user);
@@ -170,6 +171,8 @@ export interface TestClusterOptions {
   readonly webhooks?: WebhookConnector;
   /** How the server reaches extension API servers; by default it does not. */
   readonly extensions?: ExtensionConnector;
+  /** How the server reaches nodes and pods; by default it does not. */
+  readonly nodes?: NodeConnector;
   /** What is audited, and where to; by default nothing. */
   readonly audit?: AuditOptions;
   /** By name, in the order in which they start. */

@@ -21,7 +21,7 @@ async function answer(context: ServeContext, peer: Peer, stream: ServerHttp2Stre
   const { headers, gone } = request;
   const method = headers[":method"] ?? "GET";
   const [path, query] = splitTarget(headers[":path"] ?? "/");
-  const body = method === "GET" || method === "HEAD" ? noBytes : await readBody(stream, context.maxBodyBytes);
+  const body = method === "GET" || method === "HEAD" ? noBytes : await bodyInTime(context, stream);
   const result = await context.handler(new StreamRequest({ method, path, query, headers: flatten(headers), body, peer }, gone));
   if (stream.destroyed || stream.headersSent) return;
   const head: OutgoingHttpHeaders = { ":status": result.status, ...(result.headers as OutgoingHttpHeaders) };
@@ -38,6 +38,16 @@ async function answer(context: ServeContext, peer: Peer, stream: ServerHttp2Stre
       stream.respond(head);
       await writeChunks(stream, result.body);
   }
+}
+
+/** A client that stops sending is not waited for; half a body is none. Throws when the client leaves. */
+async function bodyInTime({ maxBodyBytes, requestLimitMs }: ServeContext, stream: ServerHttp2Stream): Promise<Uint8Array> {
+  stream.setTimeout(requestLimitMs, () => stream.close(http2.constants.NGHTTP2_CANCEL));
+  const body = await readBody(stream, maxBodyBytes);
+  stream.setTimeout(0);
+  // A stream that is cancelled ends like one that is complete.
+  if (stream.aborted || stream.rstCode !== http2.constants.NGHTTP2_NO_ERROR) throw clientLeft;
+  return body;
 }
 
 /** Hands chunks on as fast as the client takes them; leaves the source when the client is gone. */

@@ -25,6 +25,10 @@ export interface TlsListenerOptions {
   readonly log: Log;
   /** Bodies are read up to this size; one byte more tells the handler that there was more. */
   readonly maxBodyBytes: number;
+  /** Time in which a request must have come; 90 s when absent. */
+  readonly requestLimitMs?: number;
+  /** Streams that a client may reset at once, before it is sent away; 100,000 when absent. */
+  readonly resetBurst?: number;
 }
 
 export interface TlsListener {
@@ -39,10 +43,13 @@ const maxConcurrentStreams = 1000;
 /** Listens. Rejects when the port is taken or not allowed (`code` EADDRINUSE, EACCES). */
 export async function listenTls(options: TlsListenerOptions): Promise<TlsListener> {
   const sockets = new Set<tls.TLSSocket>();
-  const context: ServeContext = { handler: options.handler, log: options.log, maxBodyBytes: options.maxBodyBytes };
-  const http1 = http.createServer({ keepAliveTimeout: 90_000, requestTimeout: 0, headersTimeout: 32_000, maxHeaderSize: 1 << 20 });
+  const limitMs = options.requestLimitMs ?? defaultLimitMs;
+  const context: ServeContext = { handler: options.handler, log: options.log, maxBodyBytes: options.maxBodyBytes, requestLimitMs: limitMs, resetBurst: options.resetBurst ?? 100_000 };
+  const http1 = http.createServer({ keepAliveTimeout: 90_000, requestTimeout: limitMs, headersTimeout: Math.min(limitMs, 32_000), connectionsCheckingInterval: Math.min(limitMs, 30_000), maxHeaderSize: 1 << 20 });
   http1.on("request", (request, response) => serveHttp1(context, peerOf(request.socket as tls.TLSSocket, false), request, response));
   http1.on("upgrade", (request, socket, head) => serveUpgrade(context, peerOf(request.socket as tls.TLSSocket, false), { request, socket, head }));
+  // Node looks for slow requests from the time a server listens; this one is handed its connections.
+  http1.emit("listening");
   http1.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
     if (error.code === "HPE_INVALID_METHOD" && error.rawPacket !== undefined) serveUnknownMethod(context, peerOf(socket as tls.TLSSocket, false), { socket, packet: error.rawPacket });
     else if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
@@ -67,7 +74,7 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
     port: (server.address() as AddressInfo).port,
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      http1.closeIdleConnections();
+      http1.close();
       for (const socket of sockets) socket.destroySoon();
       for (const socket of sockets) socket.destroy();
       await closed;
@@ -75,7 +82,11 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
   };
 }
 
+const defaultLimitMs = 90_000;
+
 export interface ServeContext {
+  readonly requestLimitMs: number;
+  readonly resetBurst: number;
   readonly handler: RequestHandler;
   readonly log: Log;
   readonly maxBodyBytes: number;
@@ -87,7 +98,7 @@ function serveSession(context: ServeContext, socket: tls.TLSSocket): void {
     settings: { maxConcurrentStreams, initialWindowSize: 1 << 20 },
     maxSessionMemory: 256,
     // Every watch that a client closes is a stream reset; Node's defaults send such clients away.
-    streamResetBurst: 100_000,
+    streamResetBurst: context.resetBurst,
     streamResetRate: 10_000,
   } as http2.ServerOptions);
   session.on("stream", (stream, headers) => serveHttp2Stream(context, peer, stream as http2.ServerHttp2Stream, headers));

@@ -2,6 +2,7 @@
 import type { ApiResponse } from "../../apimachinery/request.ts";
 import type { Node, Pod } from "../../api/core-v1/types.ts";
 import { StatusError, badRequestError, internalServerError, notFoundError } from "../../apimachinery/status.ts";
+import { requireCreate } from "../authz/connect-rights.ts";
 import { readVersion } from "../registry/convert.ts";
 import { checkedLogAnswer, validateLogOptions } from "./pod-log.ts";
 import { commandQuery, logQuery, portForwardQuery } from "./pod-connect-query.ts";
@@ -17,6 +18,7 @@ const kubeletPaths: Readonly<Record<Connection, string>> = { log: "containerLogs
 export async function handlePodConnect(context: RequestContext, definition: ResourceDefinition, connection: Connection): Promise<ApiResponse> {
   const { namespace, name } = context.info;
   if (connection !== "log") {
+    if (context.request.method === "GET" && context.server.isEnabled("AuthorizePodWebsocketUpgradeCreatePermission")) await requireCreate(context);
     await context.server.admission.connect({ context, definition, subresource: connection, namespace, name });
   }
   const stored = definition.storage!.cache.get(relativeKey(definition, namespace, name));

@@ -5,6 +5,7 @@ import type { Node, Pod } from "../../api/core-v1/types.ts";
 import type { ApiResponse } from "../../apimachinery/request.ts";
 import { goQuote } from "../../apimachinery/go-quote.ts";
 import { StatusError, badRequestError, notFoundError } from "../../apimachinery/status.ts";
+import { requireCreate } from "../authz/connect-rights.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { findObject, findObjects } from "../registry/rule-context.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -15,6 +16,7 @@ export async function handleProxy(context: RequestContext, definition: ResourceD
   await context.server.admission.connect({ context, definition, subresource: "proxy", namespace, name });
   const target = targetOf(context, definition);
   if (!isAllowedAddress(target.address)) throw badRequestError("address not allowed");
+  if (target.isNode && context.request.method === "GET" && actsOnContainers.test(decodeURIComponent(pathBehind(context)))) await requireCreate(context);
   const { method, headers, query, body, signal } = context.request;
   const request = { method, path: pathBehind(context), query, headers: forwarded(headers), body, signal };
   try {
@@ -24,6 +26,9 @@ export async function handleProxy(context: RequestContext, definition: ResourceD
     throw new StatusError({ message: `error trying to reach service: ${error instanceof Error ? error.message : String(error)}`, reason: "ServiceUnavailable", code: 503 }, error);
   }
 }
+
+/** Paths of a kubelet that run commands and open connections, by WebSockets too. */
+const actsOnContainers = /^\/+(exec|attach|run|portForward)(\/|$)/i;
 
 function targetOf(context: RequestContext, definition: ResourceDefinition): ForwardTarget {
   const asked = parseName(context.info.name, definition.resource.slice(0, -1));

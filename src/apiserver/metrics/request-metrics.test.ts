@@ -10,7 +10,7 @@ import { RequestMetrics } from "./request-metrics.ts";
 function contextOf(clock: VirtualClock, method: string, target: string): RequestContext {
   const [path = "", search = ""] = target.split("?");
   const query = new URLSearchParams(search);
-  return { server: { clock }, request: { method, path }, query, info: parseRequestInfo(method, path, query), user: { username: "u", groups: [] } } as unknown as RequestContext;
+  return { server: { clock, resources: { find: () => ({ subresources: new Map() }) } }, request: { method, path }, query, info: parseRequestInfo(method, path, query), user: { username: "u", groups: [] } } as unknown as RequestContext;
 }
 
 const bytes = (status: number, length = 0): ApiResponse => ({ status, headers: {}, body: { kind: "bytes", bytes: new Uint8Array(length) } });

@@ -27,7 +27,7 @@ export class RequestMetrics {
     const { clock } = context.server;
     const startMs = clock.monotonicMs();
     const isLong = isLongRunning(context);
-    const gauge = isLong ? this.#families.longRunning.series(...labelsOf(context.info)) : undefined;
+    const gauge = isLong ? this.#families.longRunning.series(...labelsOf(knownPart(context))) : undefined;
     if (gauge !== undefined) gauge.value += 1;
     return (response) => {
       const end = () => {
@@ -40,8 +40,8 @@ export class RequestMetrics {
   }
 
   /** Notes that a request was refused so that the server is not overrun. */
-  terminated(info: RequestInfo, code: number): void {
-    this.#families.terminations.add(1, String(code), ...labelsOf(info));
+  terminated(context: RequestContext, code: number): void {
+    this.#families.terminations.add(1, String(code), ...labelsOf(knownPart(context)));
   }
 
   #finish(context: RequestContext, response: ApiResponse, seconds: number): void {
@@ -53,9 +53,10 @@ export class RequestMetrics {
     this.#countUser(context.user, response.status);
   }
 
-  #seriesOf({ info, query, request }: RequestContext, status: number): RequestSeries {
-    const dryRun = query.get("dryRun") ?? "";
-    const key = `${request.method} ${info.verb} ${info.group} ${info.version} ${info.resource} ${info.subresource} ${scopeOf(info)} ${dryRun} ${status}`;
+  #seriesOf(context: RequestContext, status: number): RequestSeries {
+    const info = knownPart(context);
+    const dryRun = dryRunLabel(context.query.get("dryRun"));
+    const key = `${info.verb} ${info.group} ${info.version} ${info.resource} ${info.subresource} ${scopeOf(info)} ${dryRun} ${status}`;
     let series = this.#series.get(key);
     if (series === undefined) this.#series.set(key, (series = this.#makeSeries(info, dryRun, status)));
     return series;
@@ -99,6 +100,23 @@ function declare(registry: MetricRegistry) {
     attempts: registry.counter("authentication_attempts", "Requests whose sender was looked at.", ["result"]),
     users: registry.counter("authenticated_user_requests", "Requests by kind of user.", ["username"]),
   };
+}
+
+const knownVerbs: ReadonlySet<string> = new Set(["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "head", "options", "post", "put", "connect"]);
+const nothingKnown = { group: "", version: "", resource: "", subresource: "" };
+
+/** A client may ask for anything: what does not exist becomes no label, or it could make as many series as it likes. */
+function knownPart({ info, server }: RequestContext): RequestInfo {
+  const verb = knownVerbs.has(info.verb) ? info.verb : "other";
+  if (!info.isResourceRequest) return verb === info.verb ? info : { ...info, verb };
+  const definition = server.resources.find(info.group, info.version, info.resource);
+  if (definition === undefined) return { ...info, ...nothingKnown, verb };
+  const isKnown = verb === info.verb && (info.subresource === "" || definition.subresources.has(info.subresource));
+  return isKnown ? info : { ...info, verb, subresource: definition.subresources.has(info.subresource) ? info.subresource : "" };
+}
+
+function dryRunLabel(asked: string | null): string {
+  return asked === null || asked === "" ? "" : asked === "All" ? "All" : "invalid";
 }
 
 function labelsOf(info: RequestInfo): string[] {

@@ -91,8 +91,8 @@ function longestWaitMs({ limitMs, server }: RequestContext): number {
   return (limitMs ?? server.settings.requestTimeoutMs) / 4;
 }
 
-function refused({ server, info }: RequestContext, retryAfterSeconds: number): ApiResponse {
-  server.requestMetrics.terminated(info, 429);
+function refused(context: RequestContext, retryAfterSeconds: number): ApiResponse {
+  context.server.requestMetrics.terminated(context, 429);
   const response = plainText(429, "Too many requests, please try again later.\n");
   return { ...response, headers: { ...response.headers, "retry-after": String(retryAfterSeconds) } };
 }

@@ -73,7 +73,9 @@ function supplementalGroups(pod: DeepReadonly<Pod>): number[] {
 /** Runtimes take the names with or without the prefix; CRI says without. */
 const capability = (name: string) => name.replace(/^CAP_/, "");
 
+/** Throws an Error for a profile of the node that is not named: runtimes would take it for none. */
 function securityProfile({ type, localhostProfile }: DeepReadonly<SeccompProfile>): SecurityProfile {
+  if (type === "Localhost" && (localhostProfile ?? "") === "") throw new Error("localhostProfile must be set if seccompProfile type is Localhost.");
   if (type === "RuntimeDefault") return { profile_type: "RuntimeDefault" };
   return type === "Localhost" ? { profile_type: "Localhost", localhost_ref: localhostProfile ?? "" } : { profile_type: "Unconfined" };
 }
