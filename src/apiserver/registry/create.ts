@@ -11,6 +11,7 @@ import type { StoredObject } from "../cache/stored-object.ts";
 import { isUnreadable } from "../cache/unreadable-value.ts";
 import type { RequestContext } from "../request-context.ts";
 import { commitPut, storedBytes } from "./commit.ts";
+import { readBack } from "./convert.ts";
 import { trackUpdate } from "./field-tracking.ts";
 import { dropDuplicateOwners } from "./owner-references.ts";
 import type { WriteOptions } from "./options.ts";
@@ -91,7 +92,7 @@ async function createNamed(request: CreateRequest, admission: AdmissionRequest, 
     const bytes = await storedBytes(definition, object);
     if (options.isDryRun) {
       await allocation.release();
-      return { dryRun: object };
+      return { dryRun: await readBack(definition, object, bytes) };
     }
     const result = await commitPut(server, definition, { namespace: request.namespace, name }, bytes, 0);
     if (!result.isCommitted) throw takenError(definition, name, result.current);

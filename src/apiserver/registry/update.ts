@@ -12,7 +12,7 @@ import type { RequestContext } from "../request-context.ts";
 import { commitDelete, commitPut, storedBytes } from "./commit.ts";
 import { createObject } from "./create.ts";
 import type { Written } from "./create.ts";
-import { prepareVersions, readOnce } from "./convert.ts";
+import { prepareVersions, readBack, readOnce } from "./convert.ts";
 import type { WriteOptions } from "./options.ts";
 import { dropDuplicateOwners } from "./owner-references.ts";
 import { UndecodableError } from "./object-codec.ts";
@@ -108,7 +108,10 @@ async function writeUpdated(request: UpdateRequest, stored: StoredObject, object
   const { context, definition, options } = request;
   definition.strategy!.defaults?.(object, context.server.clock.nowMs());
   const bytes = await storedBytes(definition, object);
-  if (options.isDryRun) return { dryRun: { ...object, metadata: { ...object.metadata, resourceVersion: String(stored.revision) } } };
+  if (options.isDryRun) {
+    const { metadata, ...rest } = await readBack(definition, object, bytes);
+    return { dryRun: { ...rest, metadata: { ...metadata, resourceVersion: String(stored.revision) } } };
+  }
   if (isFinished(object, definition.strategy!)) {
     const last = await commitDelete(context.server, definition, stored);
     // The answer shows what the object would have become.

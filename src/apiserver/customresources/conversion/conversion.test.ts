@@ -180,6 +180,13 @@ test("conversion webhooks: answers that cannot be used, and what may change", as
 
   webhook.answer = new Webhook().answer;
   webhook.change = only((object) => ({ ...object, metadata: { ...object.metadata, labels: { l: "1" }, generation: 8, finalizers: ["x/y"] }, unknown: 1 }));
+  for (const [method, path] of [["POST", widgets("v2")], ["PUT", `${widgets("v2")}/a`]] as const) {
+    const name = method === "PUT" ? "a" : "dry";
+    const { resourceVersion = "" } = method === "PUT" ? ((await ask(cluster, "GET", `${widgets("v1")}/a`)).json["metadata"] as { resourceVersion: string }) : {};
+    const dry = await ask(cluster, method, `${path}?dryRun=All`, { apiVersion: "e.com/v2", kind: "Widget", metadata: { name, ...(resourceVersion !== "" && { resourceVersion }) }, spec: { dimensions: { size: 1 } } });
+    const { labels, resourceVersion: told = "" } = dry.json["metadata"] as { labels?: object; resourceVersion?: string };
+    assert.deepEqual([labels, told, dry.json["apiVersion"]], [{ l: "1" }, resourceVersion, "e.com/v2"], `a dry run of ${method} goes there and back`);
+  }
   const { json } = await ask(cluster, "GET", `${widgets("v2")}/a`);
   const { labels, generation, finalizers } = json["metadata"] as { labels?: object; generation?: number; finalizers?: string[] };
   assert.deepEqual([labels, generation, finalizers, json["unknown"]], [{ l: "1" }, 1, undefined, undefined]);
