@@ -11,6 +11,8 @@ interface Row {
   readonly budget: number;
 }
 
+/** Of seven rounds the middle one counts: others use the machine, too. */
+const perRound = 50_000;
 const rows: Row[] = [];
 await using cluster = await TestCluster.start();
 const server = cluster.serverState;
@@ -34,15 +36,16 @@ async function measureFlowControl(): Promise<void> {
     const query = new URLSearchParams();
     const context = { server, user, info: parseRequestInfo(method, path, query), query, request: { method, path, query: "", headers: {} }, responseHeaders: {}, signal: new AbortController().signal } as unknown as RequestContext;
     const once = async () => {
-      for (let count = 0; count < 100_000; count++) await flowControl.run(context, next);
+      const from = performance.now();
+      for (let count = 0; count < perRound; count++) await flowControl.run(context, next);
+      return ((performance.now() - from) * 1000) / perRound;
     };
-    await once();
-    const from = performance.now();
-    await once();
-    rows.push({ gate: `flow control: ${who}`, micros: round(((performance.now() - from) * 1000) / 100_000), budget: 5 });
+    const micros: number[] = [];
+    for (let round = 0; round < 7; round++) micros.push(await once());
+    rows.push({ gate: `flow control: ${who}`, micros: rounded(micros.sort((a, b) => a - b)[3]!), budget: 5 });
   }
 }
 
-function round(value: number): number {
+function rounded(value: number): number {
   return Number(value.toFixed(2));
 }
