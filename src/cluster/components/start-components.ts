@@ -23,6 +23,7 @@ const starters: Partial<Record<ComponentName, () => Promise<StartComponent>>> = 
   network: async () => (await import("./network.ts")).startNetwork,
   kubelet: async () => (await import("./kubelet.ts")).startKubelet,
   proxy: async () => (await import("./proxy.ts")).startProxy,
+  metrics: async () => (await import("./metrics.ts")).startMetrics,
   cloud: async () => (await import("./cloud.ts")).startCloud,
   nodes: async () => (await import("./machine-nodes.ts")).startMachineNodes,
   dns: async () => (await import("./dns.ts")).startDns,

@@ -1,0 +1,46 @@
+/** The metrics server as a component: listens beside the API server, which alone may ask it. */
+import { bytesResponse } from "../../apimachinery/request.ts";
+import type { ApiRequest } from "../../apimachinery/request.ts";
+import { listenTls } from "../../apimachinery/listener/tls-listener.ts";
+import { CertificateTrust } from "../../apiserver/authn/certificate-trust.ts";
+import { requestHeaders } from "../../apiserver/authn/request-headers.ts";
+import { TaskGroup } from "../../base/task-group.ts";
+import { Client } from "../../client/index.ts";
+import { metricsRules, MetricsServer, publishMetrics } from "../../metrics/index.ts";
+import { administrator } from "../admin-connection.ts";
+import { ensureComponentRole } from "../component-role.ts";
+import { firstHostAddress } from "../host-address.ts";
+import type { StartComponent } from "./start-components.ts";
+
+const user = "system:serviceaccount:kube-system:metrics-server";
+
+export const startMetrics: StartComponent = async (context) => {
+  const { environment, certificates, transportFor } = context;
+  const { clock } = environment;
+  const log = environment.log.with({ component: "metrics" });
+  const address = firstHostAddress();
+  if (address.startsWith("127.")) {
+    log.info("No metrics: the API server asks no server on a loopback address, and this machine has no other");
+    return { async [Symbol.asyncDispose]() {} };
+  }
+  await ensureComponentRole(context, { name: "system:metrics-server", user, rules: metricsRules() });
+  const server = new MetricsServer({ clock, log, transport: transportFor({ username: user, groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"] }) });
+  // The API server has authorized what it passes on; nobody else is answered.
+  const proxies = requestHeaders(new CertificateTrust([await certificates.frontProxy().authority()]), { allowedNames: ["front-proxy-client"], username: ["x-remote-user"], uid: [], group: [], extraPrefixes: [] }, clock);
+  const handler = async (request: ApiRequest) => {
+    const outcome = await proxies.authenticate(request);
+    return outcome !== undefined && "user" in outcome ? server.serve(request) : bytesResponse(401, "text/plain", "Unauthorized\n");
+  };
+  const listener = await listenTls({ address, port: 0, ...(await certificates.serving("metrics-server", ["metrics-server.kube-system.svc"])), handler, log, maxBodyBytes: 1 << 20 });
+  const group = new TaskGroup({ onFailure: (name, error) => log.error("A component failed", { name, error }) });
+  group.start("publish", async (signal) => {
+    const client = new Client({ transport: transportFor(administrator), clock, userAgent: "coracle-metrics", signal });
+    if (!(await publishMetrics(client, { address, port: listener.port, authority: await certificates.authority() }))) log.info("Left metrics to the metrics server that is there already");
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      await group.close();
+      await listener.close();
+    },
+  };
+};
