@@ -2,7 +2,8 @@
 export { busyboxImage } from "./images/builtin-images.ts";
 export { createImageLoader, ImageLoadError, readBusybox } from "./images/image-loader.ts";
 export type { ImageLoader } from "./images/image-loader.ts";
-export { ConfigurationError, readSettings } from "./configuration/read-settings.ts";
+export { ConfigurationError } from "./configuration/configuration-error.ts";
+export { readSettings } from "./configuration/read-settings.ts";
 export type { KubeletSettings } from "./configuration/settings.ts";
 export { createImageMounts } from "./images/image-mounts.ts";
 export type { ImageMounts } from "./images/image-mounts.ts";

@@ -18,6 +18,7 @@ import { refusedUnderPressure } from "./eviction/admission.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { ImagePuller } from "./images/image-puller.ts";
 import type { NodeDns } from "./network/dns-config.ts";
+import { ResourceManagers } from "./managers/resource-managers.ts";
 import { admitPod } from "./node/admission.ts";
 import type { Machine } from "./node/machine.ts";
 import { nodeAllocatable, podsMemoryBytes } from "./node/allocatable.ts";
@@ -103,6 +104,7 @@ class NodeAgent implements Kubelet {
   readonly #usage: UsageSource;
   readonly #served: ServedNode;
   #onPodGone = () => {};
+  #onDevices = () => {};
   /** The API's list is known, and strangers are gone. */
   #hasPods = false;
 
@@ -134,10 +136,12 @@ class NodeAgent implements Kubelet {
     const events = new EventRecorder({ client, clock, random, log, component: "kubelet", host: nodeName });
     const facts = await this.#facts(signal);
     await this.#allocations.load();
+    const managers = await this.#startManagers();
     const own = this.#options.informers === undefined ? new InformerSet({ client, clock, random, log }) : undefined;
     const informers = this.#options.informers ?? own!;
     const group = new TaskGroup({ parent: signal, onFailure: (name, error) => log.error("A part of the kubelet failed", { node: nodeName, name, error }) });
-    const parts = this.#parts({ client, events, informers, facts, group });
+    const parts = this.#parts({ client, events, informers, facts, managers, group });
+    this.#onDevices = () => parts.reporter.reportSoon();
     const { reporter, housekeeping, staticPods } = parts;
     try {
       group.start("events", (inner) => events.run(inner));
@@ -151,7 +155,8 @@ class NodeAgent implements Kubelet {
       if (this.runtime.hasNetwork) group.start("relist", (inner) => this.#workers.relist(inner));
       if (this.runtime.hasNetwork) group.start("what pods leave", (inner) => repeat({ clock, log, intervalMs: leftoversMs, failure: "Could not remove what pods left" }, (each) => this.#removeLeftovers(each), inner));
       const plugins = this.#options.storage.plugins({ client, nodeName });
-      if (plugins !== undefined) group.start("plugins", (inner) => new PluginWatcher({ ...plugins, clock, log }).run(inner));
+      if (plugins !== undefined) group.start("plugins", (inner) => new PluginWatcher({ directory: plugins.directory, handlers: new Map([...plugins.handlers, ["DRAPlugin", managers.claims]]), clock, log }).run(inner));
+      managers.start(group, () => this.#workers, this.runtime);
       housekeeping.start(group);
       await group.join();
     } catch (error) {
@@ -160,14 +165,23 @@ class NodeAgent implements Kubelet {
       await group.close();
       await own?.close();
       await this.#allocations.settled();
+      await managers.settled();
     }
   }
 
-  #parts(base: Pick<RunParts, "client" | "events" | "informers" | "facts" | "group">): RunParts {
+  #startManagers(): Promise<ResourceManagers> {
+    const { machine, clock, log, rootDirectory } = this.#options;
+    const onDriver = () => {
+      for (const worker of this.#workers) worker.wake();
+    };
+    return ResourceManagers.start({ settings: this.#settings, machine, rootDirectory, clock, log, onDevices: () => this.#onDevices(), onDriver });
+  }
+
+  #parts(base: Pick<RunParts, "client" | "events" | "informers" | "facts" | "managers" | "group">): RunParts {
     const { clock, random, log, nodeName } = this.#options;
-    const { client, events, facts, group } = base;
+    const { client, events, facts, managers, group } = base;
     const shared = { client, events, clock, random, log, nodeName, settings: this.#settings, runtime: this.runtime, workers: () => this.#workers };
-    const reporter: NodeReporter = new NodeReporter({ ...shared, facts, statusIntervalMs: this.runtime.hasNetwork ? 10_000 : 300_000, pressure: () => housekeeping.pressure, volumesInUse: () => this.#options.storage.inUse.names });
+    const reporter: NodeReporter = new NodeReporter({ ...shared, facts, statusIntervalMs: this.runtime.hasNetwork ? 10_000 : 300_000, pressure: () => housekeeping.pressure, devices: () => managers.devices.resources(), volumesInUse: () => this.#options.storage.inUse.names });
     this.#options.storage.inUse.onChange(() => reporter.reportSoon());
     const housekeeping = new Housekeeping({ ...shared, usage: this.#usage, onConditions: () => reporter.reportSoon() });
     const node: NodeContext = this.#context({ ...base, reporter, housekeeping });
@@ -194,7 +208,7 @@ class NodeAgent implements Kubelet {
     return machineUsage({ runtime, storage, meter, root: rootDirectory, logRoot, podsMemoryBytes: podsMemoryBytes(machine, this.#settings), pods });
   }
 
-  #context({ client, events, informers, facts, reporter, housekeeping }: Omit<RunParts, "staticPods" | "node" | "group">): NodeContext {
+  #context({ client, events, informers, facts, managers, reporter, housekeeping }: Omit<RunParts, "staticPods" | "node" | "group">): NodeContext {
     const { clock, nodeName, nodeAddress, machine, runtime } = this.#options;
     // Nobody reads the variables of a container without a program.
     const services = runtime.hasNetwork ? informers.get(resources.services) : undefined;
@@ -215,12 +229,13 @@ class NodeAgent implements Kubelet {
       ownNode,
       certificates: new PodCertificates({ client, clock, informers, nodeName, ownNode }),
       canMountReadOnlyRecursively: () => reporter.node?.status?.runtimeHandlers?.find(({ name = "" }) => name === "")?.features?.recursiveReadOnlyMounts === true,
+      managers,
       allocations: this.#allocations,
       judgeResize: (pod, allocation) => judgeResize({ pod, allocation, node: reporter.node ?? { metadata: {} }, others: this.#othersThan(pod), settings: this.#settings }),
       resourcesFreed: () => this.#workers.wakeWaiting(),
       admit: (pod) => {
         const others = this.#othersThan(pod);
-        return refusedUnderPressure(pod, housekeeping.pressure) ?? (reporter.node === undefined ? undefined : admitPod(pod, reporter.node, others));
+        return refusedUnderPressure(pod, housekeeping.pressure) ?? (reporter.node === undefined ? undefined : admitPod(pod, reporter.node, others)) ?? managers.admit(pod);
       },
     };
   }
@@ -298,6 +313,7 @@ interface RunParts {
   readonly facts: NodeFacts;
   readonly reporter: NodeReporter;
   readonly housekeeping: Housekeeping;
+  readonly managers: ResourceManagers;
   readonly staticPods: StaticPods;
   /** What the workers share. */
   readonly node: NodeContext;

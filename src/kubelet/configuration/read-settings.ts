@@ -2,16 +2,11 @@
 import { isObject } from "../../apimachinery/json.ts";
 import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
 import { quantityValue } from "../../apimachinery/quantity.ts";
+import { ConfigurationError } from "./configuration-error.ts";
 import { parseDurationMs } from "./duration.ts";
 import { defaultSettings } from "./settings.ts";
 import type { KubeletSettings } from "./settings.ts";
 import { settingFaults } from "./validate-settings.ts";
-
-/** The kubelet was told something it cannot do; the message names the field or flag. */
-export class ConfigurationError extends Error {
-  override name = "ConfigurationError";
-  readonly reason = "InvalidConfiguration";
-}
 
 export interface ReadSettings {
   readonly settings: KubeletSettings;

@@ -1,7 +1,8 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { formatDuration, parseDurationMs } from "./duration.ts";
-import { ConfigurationError, readSettings } from "./read-settings.ts";
+import { ConfigurationError } from "./configuration-error.ts";
+import { readSettings } from "./read-settings.ts";
 
 const file = (fields: object) => ({ apiVersion: "kubelet.config.k8s.io/v1beta1", kind: "KubeletConfiguration", ...fields }) as never;
 const flags = (entries: Record<string, string[]>) => new Map(Object.entries(entries));

@@ -22,7 +22,7 @@ export function nodeCapacity(machine: Machine, settings: Pick<KubeletSettings, "
 export function nodeAllocatable(machine: Machine, settings: KubeletSettings): NodeResources {
   const capacity = nodeCapacity(machine, settings);
   const reserved = (name: string, read: (text: string) => number) => [settings.kubeReserved, settings.systemReserved].reduce((sum, map) => sum + (map[name] === undefined ? 0 : read(map[name])), 0);
-  const milliCpus = Math.max(0, machine.cpus * 1000 - reservedMilliCpus(settings, () => reserved("cpu", quantityMilli)));
+  const milliCpus = Math.max(0, machine.cpus * 1000 - reservedMilliCpus(settings));
   const left = (name: string, free: number) => Math.max(0, quantityValue(capacity[name]!) - reserved(name, quantityValue) - free);
   const storageBytes = quantityValue(capacity["ephemeral-storage"]!);
   return {
@@ -40,8 +40,9 @@ export function podsMemoryBytes(machine: Machine, { kubeReserved, systemReserved
 }
 
 /** CPUs reserved by number count instead of amounts. */
-function reservedMilliCpus({ reservedSystemCPUs }: KubeletSettings, ofAmounts: () => number): number {
-  return reservedSystemCPUs === "" ? ofAmounts() : parseCpuSet(reservedSystemCPUs).length * 1000;
+export function reservedMilliCpus({ reservedSystemCPUs, kubeReserved, systemReserved }: Pick<KubeletSettings, "reservedSystemCPUs" | "kubeReserved" | "systemReserved">): number {
+  if (reservedSystemCPUs !== "") return parseCpuSet(reservedSystemCPUs).length * 1000;
+  return [kubeReserved, systemReserved].reduce((sum, map) => sum + quantityMilli(map["cpu"] ?? 0), 0);
 }
 
 function evictionReserve(settings: KubeletSettings, signal: "memory.available" | "nodefs.available", capacity: number): number {

@@ -6,6 +6,7 @@ import type { Image, RuntimeStatus, VersionResponse } from "../runtime/cri-messa
 import type { KubeletSettings } from "../configuration/settings.ts";
 import type { PressureCondition } from "../eviction/thresholds.ts";
 import { nodeAllocatable, nodeCapacity } from "./allocatable.ts";
+import type { NodeResources } from "./allocatable.ts";
 import type { Machine } from "./machine.ts";
 
 export interface NodeFacts {
@@ -28,6 +29,8 @@ export interface NodeState {
   /** Undefined: the runtime did not answer. */
   readonly runtime: RuntimeStatus | undefined;
   readonly pressure: readonly PressureCondition[];
+  /** Of plugins: what there is, and what of it can be used. */
+  readonly devices: { readonly capacity: NodeResources; readonly allocatable: NodeResources };
   /** Attached volumes that must stay so. */
   readonly volumesInUse: readonly string[];
 }
@@ -47,8 +50,8 @@ export function nodeLabels({ name, machine, labels, settings }: NodeFacts): Reco
 export function nodeStatus(facts: NodeFacts, state: NodeState, old: DeepReadonly<NodeStatus>, nowMs: number): NodeStatus {
   const { machine, version } = facts;
   return {
-    capacity: nodeCapacity(machine, facts.settings),
-    allocatable: nodeAllocatable(machine, facts.settings),
+    capacity: { ...extended(old.capacity, state.devices.capacity), ...nodeCapacity(machine, facts.settings) },
+    allocatable: { ...extended(old.capacity, state.devices.allocatable), ...nodeAllocatable(machine, facts.settings) },
     conditions: conditions(state, old, nowMs),
     addresses: [
       { type: "InternalIP", address: facts.address },
@@ -84,6 +87,12 @@ export function newNode(facts: NodeFacts, state: NodeState, nowMs: number): Node
     },
     status: nodeStatus(facts, state, {}, nowMs),
   };
+}
+
+/** What others say the node has (documentation page "Advertise Extended Resources for a Node"), and devices. */
+function extended(told: DeepReadonly<NodeStatus["capacity"]>, devices: NodeResources): NodeResources {
+  const others = Object.entries(told ?? {}).filter(([name]) => name.includes("/"));
+  return { ...Object.fromEntries(others.map(([name, amount]) => [name, String(amount)])), ...devices };
 }
 
 /** The largest, with at most five names each; `max` of -1: all. */

@@ -94,7 +94,7 @@ export class NodeReporter {
   async #state(signal: AbortSignal): Promise<NodeState> {
     const { runtime } = this.#options;
     const [images, status] = await Promise.all([runtime.listImages(undefined, signal).catch(() => []), runtime.status(signal).catch(() => undefined)]);
-    return { images, runtime: status, pressure: this.#options.pressure(), volumesInUse: this.#options.volumesInUse() };
+    return { images, runtime: status, pressure: this.#options.pressure(), devices: this.#options.devices(), volumesInUse: this.#options.volumesInUse() };
   }
 
   async #report(signal: AbortSignal): Promise<void> {
@@ -168,6 +168,7 @@ export interface NodeReporterOptions {
   readonly statusIntervalMs: number;
   readonly events: EventSink;
   pressure(): readonly PressureCondition[];
+  devices(): NodeState["devices"];
   volumesInUse(): readonly string[];
 }
 

@@ -2,6 +2,7 @@
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod, VolumeMount } from "../../api/core-v1/types.ts";
 import { expand } from "../env/expand.ts";
+import type { ContainerAdditions } from "../managers/container-additions.ts";
 import { linuxResources } from "../resources/linux-resources.ts";
 import { containerSecurityContext } from "../resources/security-context.ts";
 import type { ContainerConfig, Image, Mount } from "../runtime/cri-messages.ts";
@@ -9,7 +10,8 @@ import { containerHash, resizableText, runtimeAnnotations, runtimeLabels } from 
 import type { SpecContainer } from "./runtime-names.ts";
 
 export function containerConfig(parts: ContainerParts): ContainerConfig {
-  const { pod, spec, attempt, image, environment } = parts;
+  const { pod, spec, attempt, image, environment, additions } = parts;
+  const devices = [...parts.devices, ...additions.devices];
   const { container } = spec;
   const { name = "", namespace = "", uid = "" } = pod.metadata;
   const words = (list: readonly string[] | undefined) => (list ?? []).map((word) => expand(word, environment));
@@ -20,9 +22,11 @@ export function containerConfig(parts: ContainerParts): ContainerConfig {
     command: words(container.command),
     args: words(container.args),
     working_dir: container.workingDir ?? "",
-    envs: [...environment].map(([key, value]) => ({ key, value })),
-    mounts: parts.mounts,
-    ...(parts.devices.length > 0 && { devices: parts.devices }),
+    // What the pod itself says counts more than what its devices want.
+    envs: Object.entries({ ...additions.envs, ...Object.fromEntries(environment) }).map(([key, value]) => ({ key, value })),
+    mounts: [...parts.mounts, ...additions.mounts],
+    ...(devices.length > 0 && { devices }),
+    ...(additions.cdiDevices.length > 0 && { CDI_devices: additions.cdiDevices.map((cdiName) => ({ name: cdiName })) }),
     labels: {
       [runtimeLabels.containerName]: container.name,
       [runtimeLabels.podName]: name,
@@ -30,6 +34,7 @@ export function containerConfig(parts: ContainerParts): ContainerConfig {
       [runtimeLabels.podUid]: uid,
     },
     annotations: {
+      ...additions.annotations,
       [runtimeAnnotations.hash]: containerHash(container),
       [runtimeAnnotations.restartCount]: String(attempt),
       [runtimeAnnotations.resources]: resizableText(container),
@@ -42,7 +47,11 @@ export function containerConfig(parts: ContainerParts): ContainerConfig {
     stdin_once: container.stdinOnce === true,
     tty: container.tty === true,
     linux: {
-      resources: linuxResources(pod, spec, parts.memoryCapacityBytes),
+      resources: {
+        ...linuxResources(pod, spec, parts.memoryCapacityBytes),
+        ...(additions.cpusetCpus !== undefined && { cpuset_cpus: additions.cpusetCpus }),
+        ...(additions.cpusetMems !== undefined && { cpuset_mems: additions.cpusetMems }),
+      },
       security_context: { ...containerSecurityContext(pod, container, parts.targetId), ...imageUser(pod, spec, image) },
     },
     ...(stopSignal !== undefined && { stop_signal: stopSignal }),
@@ -59,6 +68,7 @@ export interface ContainerParts {
   readonly environment: ReadonlyMap<string, string>;
   readonly mounts: readonly Mount[];
   readonly devices: NonNullable<ContainerConfig["devices"]>;
+  readonly additions: ContainerAdditions;
   readonly memoryCapacityBytes: number;
   readonly targetId?: string;
 }

@@ -9,6 +9,7 @@ import type { ImagePuller } from "../images/image-puller.ts";
 import type { NodeDns } from "../network/dns-config.ts";
 import type { OwnNode } from "../node/own-node.ts";
 import type { NetworkCalls } from "../probes/network-calls.ts";
+import type { ResourceManagers } from "../managers/resource-managers.ts";
 import type { AllocationStore } from "../resources/allocation-store.ts";
 import type { Allocation, ResizeVerdict } from "../resources/allocation.ts";
 import type { ContainerRuntime } from "../runtime/cri.ts";
@@ -44,6 +45,8 @@ export interface NodeContext {
   /** Whether a read-only mount can extend to what is mounted below it. */
   canMountReadOnlyRecursively(): boolean;
   services(): readonly DeepReadonly<Service>[];
+  /** CPUs, memory, devices and claims. */
+  readonly managers: ResourceManagers;
   /** What pods were granted. */
   readonly allocations: AllocationStore;
   /** Whether the node has room for what a running pod wants now. */

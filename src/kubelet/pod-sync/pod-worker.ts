@@ -11,10 +11,8 @@
  * - finished: gone from API and runtime
  */
 import { referenceTo, resources } from "../../client/index.ts";
-import { isConflict, isNotFound } from "../../apimachinery/status.ts";
 import { deepEqual } from "../../apimachinery/json.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
-import { parseTime } from "../../apimachinery/time.ts";
 import type { ContainerStateWaiting, Pod, PodStatus } from "../../api/core-v1/types.ts";
 import { sleep } from "../../base/clock.ts";
 import { isAbort } from "../../base/task-group.ts";
@@ -27,12 +25,15 @@ import { StatusWriter } from "../status/status-writer.ts";
 import type { PodObjects } from "../volumes/object-source.ts";
 import { ContainerStarts } from "./container-starts.ts";
 import { readLastWords } from "./last-words.ts";
+import { deadlineMs, deadlineVerdict } from "./deadline.ts";
+import { deletePodObject } from "./delete-object.ts";
 import type { NodeContext, Rejection } from "./node-context.ts";
 import { planPod } from "./plan.ts";
 import { instancesTooMany, PodActions, podAddresses } from "./pod-actions.ts";
 import type { ContainerStep, PodPlan } from "./plan.ts";
 import { emptyPodRuntime, isRunning, readPodRuntime } from "./pod-runtime.ts";
 import type { PodRuntime, RuntimeContainer } from "./pod-runtime.ts";
+import { PodDevices } from "./pod-devices.ts";
 import { PodResize } from "./pod-resize.ts";
 import { PodVolumes } from "./pod-volume-state.ts";
 import { containersOf, podLabel } from "./runtime-names.ts";
@@ -52,6 +53,7 @@ export class PodWorker {
   readonly #starts: ContainerStarts;
   readonly #actions: PodActions;
   readonly #resize: PodResize;
+  readonly #devices: PodDevices;
   readonly #timers = new Map<string, () => void>();
   /** What an earlier kubelet told of containers, by their ids. */
   readonly #inherited: ReadonlyMap<string, AssumedHealth>;
@@ -86,6 +88,7 @@ export class PodWorker {
     this.#volumes = new PodVolumes(node, this.#objects);
     this.#starts = new ContainerStarts(node.clock);
     this.#inherited = inheritedHealth(pod);
+    this.#devices = new PodDevices(node, (...event) => this.#tell(undefined, ...event));
     this.#resize = new PodResize({ node, tell: (...event) => this.#tell(undefined, ...event) }, pod);
     this.#actions = new PodActions({
       node,
@@ -248,19 +251,14 @@ export class PodWorker {
     const phase = this.pod.status?.phase;
     const isOver = phase === "Succeeded" || phase === "Failed";
     const isKnown = this.#runtime.sandboxes.length > 0;
-    if (isOver) {
-      this.#stage = "stopping";
-      return;
-    }
+    if (isOver) return void (this.#stage = "stopping");
     const rejection = this.#node.admit(this.pod);
     // What ran before us goes on, however full the node is.
     if (rejection === undefined || isKnown || this.pod.metadata.deletionTimestamp !== undefined) {
       this.#stage = "active";
       return;
     }
-    this.#rejection = rejection;
-    this.#stage = "rejected";
-    this.#tell(undefined, "Warning", rejection.reason, rejection.message);
+    this.#reject(rejection);
   }
 
   #mustStop(): boolean {
@@ -268,14 +266,11 @@ export class PodWorker {
   }
 
   #watchDeadline(): void {
-    const { activeDeadlineSeconds } = this.pod.spec ?? {};
-    const { startTime } = this.pod.status ?? {};
-    if (activeDeadlineSeconds === undefined || startTime === undefined || this.#verdict !== undefined) return;
-    const dueMs = parseTime(startTime) + activeDeadlineSeconds * 1000;
+    const dueMs = deadlineMs(this.pod);
+    if (dueMs === undefined || this.#verdict !== undefined) return;
     if (this.#node.clock.nowMs() < dueMs) return this.#wakeAt("deadline", dueMs);
-    const message = "Pod was active on the node longer than the specified deadline";
-    this.#verdict = { phase: "Failed", reason: "DeadlineExceeded", message };
-    this.#tell(undefined, "Normal", "DeadlineExceeded", message);
+    this.#verdict = deadlineVerdict;
+    this.#tell(undefined, "Normal", deadlineVerdict.reason, deadlineVerdict.message);
   }
 
   #followProbes(): void {
@@ -312,6 +307,10 @@ export class PodWorker {
       if (!this.#volumes.hasBeenReady) return;
     }
     if (this.#work !== undefined) return;
+    const devices = this.#devices.state(this.pod);
+    if (devices === "due") this.#startWork(async (signal) => this.#reject(await this.#devices.prepare(this.pod, signal)));
+    if (devices === "held") this.#wakeAt("devices", this.#devices.heldUntilMs);
+    if (devices !== "ready") return;
     if (this.#volumes.refreshAtMs !== undefined) this.#wakeAt("volumes", this.#volumes.refreshAtMs);
     if (plan.kind === "sandbox") {
       if (this.#starts.isHeld("", nowMs)) return this.#wakeAt("sandbox", this.#starts.heldUntilMs(""));
@@ -325,6 +324,13 @@ export class PodWorker {
     else if (old.length > 0) this.#startWork((signal) => this.#actions.remove(old, signal));
   }
 
+  #reject(rejection: Rejection | undefined): void {
+    if (rejection === undefined) return;
+    this.#rejection = rejection;
+    this.#stage = "rejected";
+    this.#tell(undefined, "Warning", rejection.reason, rejection.message);
+  }
+
   #plan(): PodPlan {
     return planPod({
       pod: this.grantedPod,
@@ -333,6 +339,7 @@ export class PodWorker {
       health: (container) => this.#health(container),
       backoff: (name) => this.#starts.backoff(name),
       resources: (container) => this.#resize.resourcesOf(container),
+
     });
   }
 
@@ -392,27 +399,21 @@ export class PodWorker {
         this.#node.tokens.forget(this.uid);
         this.#node.certificates.forget(this.uid);
         this.#node.allocations.remove(this.uid);
+        await this.#devices.release(this.uid, signal);
         this.#isFinal = true;
         this.#node.resourcesFreed();
         this.#touch();
       }
       await this.#writer.settled();
       if (!isDeleted) return;
-      if (!this.#isRemoved) await this.#deleteObject(signal);
+      if (!this.#isRemoved) {
+        await deletePodObject(this.#node.client, this.pod, signal);
+        this.#isObjectGone = true;
+      }
       for (const { id } of this.#runtime.sandboxes) await this.#node.runtime.removePodSandbox(id, signal);
       await this.#node.storage.removeLogs(logDirectory(this.pod, this.#node.logRoot));
       this.#stage = "finished";
     });
-  }
-
-  async #deleteObject(signal: AbortSignal): Promise<void> {
-    const { namespace = "", name = "" } = this.pod.metadata;
-    try {
-      await this.#node.client.delete(resources.pods, namespace, name, { gracePeriodSeconds: 0, preconditions: { uid: this.uid }, signal });
-    } catch (error) {
-      if (!isNotFound(error) && !isConflict(error)) throw error;
-    }
-    this.#isObjectGone = true;
   }
 
   #touch(): void {
@@ -443,6 +444,7 @@ export class PodWorker {
       pod: this.#resize.granted(pod),
       runtime: this.#runtime,
       resize: this.#resize.conditions(),
+      deviceHealth: (name) => this.#node.managers.health(this.uid, name),
       resources: (container) => this.#resize.resourcesOf(container),
       runtimeName,
       nodeAddress,

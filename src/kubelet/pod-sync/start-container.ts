@@ -30,6 +30,7 @@ export async function startContainer(request: StartRequest, signal: AbortSignal)
   try {
     const missing = await ensureImageVolumes(request, signal);
     if (missing !== undefined) return notPulled(request, missing);
+    await node.managers.devices.preStart(request.pod.metadata.uid ?? "", request.spec.container.name, signal);
     config = await makeConfig(request, ensured.image);
   } catch (error) {
     signal.throwIfAborted();
@@ -115,6 +116,7 @@ async function makeConfig(request: StartRequest, image: Image) {
     imageReference,
     environment,
     ...(await containerMounts(request, environment)),
+    additions: node.managers.additions(pod, spec.container.name),
     memoryCapacityBytes: node.memoryCapacityBytes,
     ...(request.targetId !== undefined && { targetId: request.targetId }),
   });

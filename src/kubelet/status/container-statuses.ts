@@ -1,7 +1,7 @@
 /** Statuses of containers as the API shows them (API reference "ContainerStatus"). Pure. */
 import { formatTime } from "../../apimachinery/time.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
-import type { ContainerState, ContainerStateTerminated, ContainerStateWaiting, ContainerStatus, Pod, ResourceRequirements, VolumeMountStatus } from "../../api/core-v1/types.ts";
+import type { ContainerState, ContainerStateTerminated, ContainerStateWaiting, ContainerStatus, Pod, ResourceRequirements, ResourceStatus, VolumeMountStatus } from "../../api/core-v1/types.ts";
 import { ofKind } from "../pod-sync/plan.ts";
 import type { ContainerHealth } from "../pod-sync/plan.ts";
 import { hasExited, isRunning } from "../pod-sync/pod-runtime.ts";
@@ -25,6 +25,8 @@ export interface ContainerStatusInput {
   health(container: RuntimeContainer): ContainerHealth;
   /** Requests and limits a container has now, as `resizableText` writes them; empty when that is not known. */
   resources(container: RuntimeContainer): string;
+  /** How the devices of a container are (KEP 4680). */
+  deviceHealth(containerName: string): ResourceStatus[];
   /** Why a container is not running, when the last try to start it failed or it is held back. */
   waiting(containerName: string): ContainerStateWaiting | undefined;
 }
@@ -47,6 +49,8 @@ function containerStatus(input: ContainerStatusInput, spec: SpecContainer): Cont
   if (current !== undefined) Object.assign(status, resourceStatus(container.resources, isRunning(current) ? input.resources(current) : ""));
   const volumeMounts = mountStatuses(container);
   if (volumeMounts.length > 0) status.volumeMounts = volumeMounts;
+  const devices = input.deviceHealth(container.name);
+  if (devices.length > 0) status.allocatedResourcesStatus = devices;
   const user = current?.status.user?.linux;
   if (user !== undefined) status.user = { linux: { uid: user.uid, gid: user.gid, supplementalGroups: [...user.supplemental_groups] } };
   return status;
