@@ -248,8 +248,7 @@ export class PodWorker {
   }
 
   #begin(): void {
-    const phase = this.pod.status?.phase;
-    const isOver = phase === "Succeeded" || phase === "Failed";
+    const isOver = ["Succeeded", "Failed"].includes(this.pod.status?.phase ?? "");
     const isKnown = this.#runtime.sandboxes.length > 0;
     if (isOver) return void (this.#stage = "stopping");
     const rejection = this.#node.admit(this.pod);
