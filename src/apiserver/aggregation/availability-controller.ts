@@ -144,7 +144,7 @@ export class AvailabilityController {
   }
 
   async #probe(name: string, signal: AbortSignal): Promise<Availability | undefined> {
-    const remote = [...this.#server.apiServices.remotes].find((served) => served.name === name);
+    const remote = this.#server.apiServices.remotes.find((served) => served.name === name);
     return remote === undefined ? undefined : probeExtension(this.#server, remote, signal);
   }
 

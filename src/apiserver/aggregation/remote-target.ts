@@ -9,10 +9,10 @@ import type { ExtensionTarget } from "./connector.ts";
 
 /** One target for each ready endpoint. Throws an Error that says why there is none. */
 export function targetsOf(server: ServerState, { service, caBundle, isInsecure }: RemoteVersion): ExtensionTarget[] {
-  const { spec } = (findObject(server, "/services", service.namespace, service.name) ?? {}) as { spec?: Service["spec"] };
-  if (spec?.type === undefined || spec.type === "ClusterIP") if (spec?.clusterIP === "None") throw new Error('cannot route to service with ClusterIP "None"');
-  const isName = spec?.type === "ExternalName";
-  const host = hostAndPort(isName ? (spec.externalName ?? "") : (spec?.clusterIP ?? ""), service.port);
+  const { type, clusterIP = "", externalName = "" } = (findObject(server, "/services", service.namespace, service.name) as { spec?: Service["spec"] } | undefined)?.spec ?? {};
+  if (clusterIP === "None") throw new Error('cannot route to service with ClusterIP "None"');
+  const isName = type === "ExternalName";
+  const host = hostAndPort(isName ? externalName : clusterIP, service.port);
   return serviceAddresses(server, service).map((address) => {
     // A name is the choice of whoever may write Services; endpoints may be written by others.
     if (!isName && !isAllowedAddress(address.host)) throw new Error("address not allowed");
