@@ -7,3 +7,8 @@ export function firstHostAddress(): string {
   }
   return "127.0.0.1";
 }
+
+/** Under which others reach what listens on `bindAddress`: that address itself, unless it stands for all. */
+export function addressOfListener(bindAddress: string): string {
+  return bindAddress === "0.0.0.0" || bindAddress === "::" ? firstHostAddress() : bindAddress;
+}

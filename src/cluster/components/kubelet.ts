@@ -12,7 +12,7 @@ import { createKubelet, DiskStorage, kubeletServer, nodeNetworkCalls, NoStorage,
 import type { Kubelet, KubeletOptions, Machine, PodStorage } from "../../kubelet/index.ts";
 import { UsageError } from "../arguments.ts";
 import { dnsClusterAddress } from "./dns.ts";
-import { firstHostAddress } from "../host-address.ts";
+import { addressOfListener } from "../host-address.ts";
 import { instanceId } from "../instance-id.ts";
 import { borrowPrograms } from "../shared-programs.ts";
 import { readKubeletSettings } from "./kubelet-settings.ts";
@@ -36,7 +36,7 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
     const beside = newGroup();
     running.defer(() => beside.close());
     const runtime = running.use(await startNodeRuntime({ environment, options, programs: borrowed.programs, group: beside }));
-    const address = firstHostAddress();
+    const address = addressOfListener(options.bindAddress);
     const nodeNames = namesOfNodes(options.nodeName ?? hostname().toLowerCase(), runtime.kind === "containerd" ? 1 : options.nodes);
     const serving = await certificates.serving("kubelet", [nodeNames[0]!, address], ["localhost", "127.0.0.1"]);
     const kubelets: Kubelet[] = [];
