@@ -6,8 +6,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { ApiException, AppsV1Api, CoreV1Api, Exec, KubeConfig, KubernetesObjectApi, Log, PatchStrategy, VersionApi, Watch, makeInformer, setHeaderOptions } from "@kubernetes/client-node";
-import type { V1ConfigMap, V1Pod, V1Status } from "@kubernetes/client-node";
+import { AppsV1Api, CoreV1Api, Exec, KubeConfig, KubernetesObjectApi, Log, PatchStrategy, VersionApi, Watch, makeInformer, setHeaderOptions } from "@kubernetes/client-node";
+import type { ApiException, V1ConfigMap, V1Pod, V1Status } from "@kubernetes/client-node";
 
 const namespace = "default";
 const config = new KubeConfig();
