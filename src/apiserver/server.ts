@@ -23,6 +23,7 @@ import { firstOf, loopbackAuthenticator } from "./authn/authenticator.ts";
 import type { Authenticator } from "./authn/authenticator.ts";
 import { CertificateTrust } from "./authn/certificate-trust.ts";
 import { clientCertificates } from "./authn/client-certificates.ts";
+import { tokenUseNotes } from "./authn/legacy-token-use.ts";
 import { ConfiguredTokens, anonymousChoice } from "./authn/configured.ts";
 import type { AuthenticationOptions } from "./authn/configured.ts";
 import { requestHeaders } from "./authn/request-headers.ts";
@@ -166,7 +167,7 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
   const metrics = new MetricRegistry();
   const watchCounts = new WatchCounts();
   const find: ObjectFinder = (resource, namespace, name) => findObject(state, resource, namespace, name);
-  const configuredTokens = new ConfiguredTokens(options, { clock, log, tasks: own.tasks, apiAudiences: settings.apiAudiences, signer: tokens, find });
+  const configuredTokens = new ConfiguredTokens(options, { clock, log, tasks: own.tasks, apiAudiences: settings.apiAudiences, signer: tokens, find, noteUse: tokenUseNotes(() => state, own.tasks) });
   const clientTrust = new CertificateTrust(options.clientAuthorities);
   const { proxies } = options;
   const proxyTrust = new CertificateTrust(proxies?.authorities ?? []);
@@ -212,7 +213,7 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
     watchCounts,
     reloads,
     audit: options.audit && new Auditor(options.audit(metrics), metrics),
-    allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), addresses: () => cacheOf("networking.k8s.io", "ipaddresses"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),
+    allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), addresses: () => cacheOf("networking.k8s.io", "ipaddresses"), serviceCidrs: () => cacheOf("networking.k8s.io", "servicecidrs"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),
     nodes: options.nodes,
     webhooks: options.webhooks ?? noWebhooks,
     extensions: options.extensions ?? noExtensions,

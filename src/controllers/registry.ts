@@ -9,6 +9,9 @@ import { endpointSliceMirroringController } from "./endpointslice-mirroring/cont
 import { endpointSliceController } from "./endpointslice/controller.ts";
 import { endpointsController } from "./endpoints/controller.ts";
 import { garbageCollectorController } from "./garbage-collector/controller.ts";
+import { legacyTokenCleaner } from "./legacy-token-cleaner/controller.ts";
+import { podCertificateRequestCleaner } from "./podcertificaterequest-cleaner/controller.ts";
+import { attributesClassProtectionController } from "./volume-protection/attributes-class-controller.ts";
 import { jobController } from "./job/controller.ts";
 import { namespaceController } from "./namespace/controller.ts";
 import { ipamSettings, nodeIpamController } from "./node-ipam/controller.ts";
@@ -115,6 +118,11 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     on("persistentvolume-protection-controller", ["pv-protection"], () => volumeProtectionController()),
     off("bootstrap-signer-controller", ["bootstrapsigner"], () => bootstrapSignerController()),
     off("token-cleaner-controller", ["tokencleaner"], () => tokenCleanerController()),
+    on("legacy-serviceaccount-token-cleaner-controller", ["legacy-service-account-token-cleaner"], () =>
+      legacyTokenCleaner({ periodMs: durationFlag(flags, "legacy-service-account-token-clean-up-period", 31_536_000_000) }),
+    ),
+    on("podcertificaterequest-cleaner-controller", [], () => podCertificateRequestCleaner()),
+    on("volumeattributesclass-protection-controller", [], () => attributesClassProtectionController()),
     on("ttl-after-finished-controller", ["ttl-after-finished"], () => ttlAfterFinishedController(workers("ttl-after-finished", 5))),
     ...(ipam === undefined ? [] : [on("node-ipam-controller", ["nodeipam"], () => nodeIpamController(ipam))]),
     on("node-lifecycle-controller", ["nodelifecycle"], () => nodeLifecycleController(nodeSettings(flags))),

@@ -1,5 +1,6 @@
-import { TaskGroup } from "../base/task-group.ts";
-import { Client, EventRecorder, InformerSet, runLeading, userAgent } from "../client/index.ts";
+import { isAbort, TaskGroup } from "../base/task-group.ts";
+import { isAlreadyExists } from "../apimachinery/status.ts";
+import { Client, EventRecorder, InformerSet, resources, runLeading, userAgent } from "../client/index.ts";
 import { booleanFlag, durationFlag, textFlag } from "./flags.ts";
 import { builtInControllers, selectControllers } from "./registry.ts";
 import type { Clock } from "../base/clock.ts";
@@ -73,7 +74,8 @@ async function runChosen(options: ControllerRunOptions, shared: Client, signal: 
   const group = new TaskGroup({ parent: signal, onFailure: (name, error) => log.error("A controller failed", { name, error }) });
   const informers = new InformerSet({ client: shared, clock, random, log });
   try {
-    for (const entry of chosen) start(entry, options, informers, group);
+    const accounts = chosen.flatMap((entry) => start(entry, options, informers, group) ?? []);
+    group.start("service accounts", (inner) => ensureAccounts(shared, accounts, log, inner));
     await group.join();
     await untilAborted(signal);
   } finally {
@@ -81,7 +83,8 @@ async function runChosen(options: ControllerRunOptions, shared: Client, signal: 
   }
 }
 
-function start(entry: ControllerEntry, options: ControllerRunOptions, informers: InformerSet, group: TaskGroup): void {
+/** Answers the service account that the controller acts as; none for one that acts as the manager. */
+function start(entry: ControllerEntry, options: ControllerRunOptions, informers: InformerSet, group: TaskGroup): string | undefined {
   const { clock, random, log, metrics, onReconciled } = options;
   const controller = entry.create();
   const user = entry.isManager === true ? managerUser : serviceAccountUser(controller.account);
@@ -99,6 +102,19 @@ function start(entry: ControllerEntry, options: ControllerRunOptions, informers:
   };
   group.start(controller.name, (signal) => controller.run(services, signal));
   group.start(`${controller.name} events`, (signal) => events.run(signal));
+  return entry.isManager === true ? undefined : controller.account;
+}
+
+/** Makes the accounts that controllers act as, as kube-controller-manager does: whoever looks at who may do what finds them. */
+async function ensureAccounts(client: Client, names: readonly string[], log: Log, signal: AbortSignal): Promise<void> {
+  for (const name of new Set(names)) {
+    try {
+      await client.create(resources.serviceAccounts, { metadata: { namespace: "kube-system", name } }, { signal });
+    } catch (error) {
+      if (isAbort(error, signal)) return;
+      if (!isAlreadyExists(error)) log.warn("A controller's service account could not be made", { name, error });
+    }
+  }
 }
 
 function clientFor({ transportFor, clock }: ControllerRunOptions, user: UserInfo, account?: string): Client {

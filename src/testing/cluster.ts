@@ -190,18 +190,22 @@ const admin: UserInfo = { username: "admin", groups: ["system:masters", "system:
 /** Making a key takes long: one does for all clusters of a process. */
 let signingKey: string | undefined;
 
-function serverOptions(parts: { clock: Clock; random: Random; log: Log; store: Store }, flags: Readonly<Record<string, string>>) {
-  signingKey ??= generateKeyPairSync("rsa", {
+/** Signs the service account tokens of test clusters. PEM. */
+export function testSigningKey(): string {
+  return (signingKey ??= generateKeyPairSync("rsa", {
     modulusLength: 2048,
     privateKeyEncoding: { type: "pkcs8", format: "pem" },
     publicKeyEncoding: { type: "spki", format: "pem" },
-  }).privateKey;
+  }).privateKey);
+}
+
+function serverOptions(parts: { clock: Clock; random: Random; log: Log; store: Store }, flags: Readonly<Record<string, string>>) {
   const { settings, gates, runtimeConfig, admission } = apiServerFlags(new Map(Object.entries({ "endpoint-reconciler-type": "none", ...flags }).map(([name, value]) => [name, [value]])), { serviceCidrs: ["10.0.0.0/16"], components: new Set() });
   return {
     ...parts,
     settings: { ...settings, advertiseAddress: "192.0.2.1", securePort: 6443, clientAuthority: "", maxBodyBytes: 3 * 1024 * 1024 },
     clientAuthorities: [],
-    serviceAccountKey: signingKey,
+    serviceAccountKey: testSigningKey(),
     servingAuthority: "",
     nodes: { send: unreachable, forward: unreachable },
     gates,

@@ -14,6 +14,7 @@ import { KeySet } from "./jwt/key-set.ts";
 import type { DocumentReader } from "./jwt/key-set.ts";
 import { validateAuthentication } from "./jwt/validate.ts";
 import { serviceAccountTokens } from "./service-account-tokens.ts";
+import type { NoteTokenUse } from "./legacy-token-use.ts";
 import type { ObjectFinder, TokenSigner } from "./service-account-tokens.ts";
 import { staticTokens } from "./static-tokens.ts";
 import { webhookTokens } from "./webhook-tokens.ts";
@@ -39,6 +40,7 @@ export interface TokenParts {
   readonly apiAudiences: readonly string[];
   readonly signer: TokenSigner;
   readonly find: ObjectFinder;
+  readonly noteUse: NoteTokenUse;
 }
 
 /** The kinds of tokens, whose issuers may be replaced while the server runs. */
@@ -76,11 +78,11 @@ export class ConfiguredTokens {
 
   #kinds(configuration: AuthenticationConfiguration): TokenAuthenticator[] {
     const { readDocument, staticTokens: tokens, allowsBootstrapTokens, tokenWebhook } = this.#options;
-    const { apiAudiences, clock, find, signer } = this.#parts;
+    const { apiAudiences, clock, find, signer, noteUse } = this.#parts;
     const issuers = readDocument === undefined ? [] : (configuration.jwt ?? []);
     return [
       ...(tokens === undefined ? [] : [staticTokens(tokens, apiAudiences)]),
-      serviceAccountTokens(signer, clock, find),
+      serviceAccountTokens(signer, { clock, find, noteUse }),
       ...issuers.map((issuer) => followIssuer(issuer, readDocument!, { ...this.#parts, until: this.#following.signal })),
       ...(allowsBootstrapTokens === true ? [bootstrapTokens(apiAudiences, clock, (name) => find("/secrets", "kube-system", name))] : []),
       ...(tokenWebhook === undefined ? [] : [webhookTokens(tokenWebhook, clock, apiAudiences)]),

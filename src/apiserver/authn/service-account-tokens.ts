@@ -2,6 +2,8 @@
  * Service account tokens: signed JWTs bound to a service account and perhaps a pod, secret or node (documentation page "Service Accounts";
  * KEP-1205, KEP-4193). The signer makes them, the authenticator checks them against the objects they are bound to.
  */
+import { invalidSinceLabel, lastUsedLabel } from "./legacy-token-use.ts";
+import type { NoteTokenUse } from "./legacy-token-use.ts";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { newUid } from "../../base/ids.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -148,7 +150,7 @@ export type ObjectFinder = (resource: string, namespace: string, name: string) =
 const deletionGraceSeconds = 60;
 
 /** Checks tokens against signature, times, audiences and bound objects. */
-export function serviceAccountTokens(signer: TokenSigner, clock: Clock, find: ObjectFinder): TokenAuthenticator {
+export function serviceAccountTokens(signer: TokenSigner, { clock, find, noteUse }: ServiceAccountTokenParts): TokenAuthenticator {
   return {
     name: "service-account",
     authenticateToken(token, audiences) {
@@ -157,7 +159,7 @@ export function serviceAccountTokens(signer: TokenSigner, clock: Clock, find: Ob
       if ("fault" in opened) return { rejected: opened.fault };
       const { payload } = opened;
       const nowMs = clock.nowMs();
-      if (payload.iss === legacyIssuer) return checkLegacy(token, payload, { nowMs, find, audiences: audiences.filter((audience) => signer.audiences.includes(audience)) });
+      if (payload.iss === legacyIssuer) return checkLegacy(token, payload, { nowMs, find, noteUse, audiences: audiences.filter((audience) => signer.audiences.includes(audience)) });
       if (payload.exp !== undefined && payload.exp <= nowMs / 1000) return { rejected: "service account token has expired" };
       if (payload.nbf !== undefined && payload.nbf > nowMs / 1000 + leewaySeconds) return { rejected: "service account token is not valid yet" };
       const carried = typeof payload.aud === "string" ? [payload.aud] : (payload.aud ?? []);
@@ -171,6 +173,13 @@ export function serviceAccountTokens(signer: TokenSigner, clock: Clock, find: Ob
 /** Clocks may differ by this much. */
 const leewaySeconds = 10;
 
+export interface ServiceAccountTokenParts {
+  readonly clock: Clock;
+  readonly find: ObjectFinder;
+  /** Hears of the uses of tokens that stand in Secrets, once a day each. */
+  readonly noteUse: NoteTokenUse;
+}
+
 interface BindingOptions {
   readonly nowMs: number;
   readonly audiences: readonly string[];
@@ -178,7 +187,7 @@ interface BindingOptions {
 }
 
 /** A token that stands in a Secret is good as long as it stands there. */
-function checkLegacy(token: string, payload: JwtPayload, { audiences, find, nowMs }: BindingOptions): TokenResult {
+function checkLegacy(token: string, payload: JwtPayload, { audiences, find, nowMs, noteUse }: BindingOptions & Pick<ServiceAccountTokenParts, "noteUse">): TokenResult {
   const claim = (name: string) => String((payload as Readonly<Record<string, unknown>>)[`kubernetes.io/serviceaccount/${name}`] ?? "");
   const [namespace, secretName, accountName, uid] = [claim("namespace"), claim("secret.name"), claim("service-account.name"), claim("service-account.uid")];
   if (audiences.length === 0) return undefined;
@@ -189,8 +198,14 @@ function checkLegacy(token: string, payload: JwtPayload, { audiences, find, nowM
   if (secret === undefined || stored.length !== given.length || !timingSafeEqual(stored, given)) return { rejected: "service account token has been invalidated" };
   if (account === undefined || hasLeft(account, nowMs)) return { rejected: "service account has been deleted" };
   if (account.metadata.uid !== uid) return { rejected: `service account UID (${account.metadata.uid}) does not match claim (${uid})` };
+  const { labels = {} } = secret.metadata;
+  if ((labels[invalidSinceLabel] ?? "") !== "") return { rejected: `the token in secret ${namespace}/${secretName} for service account ${namespace}/${accountName} has been marked invalid. ${howToGoOn}` };
+  const day = new Date(nowMs).toISOString().slice(0, 10);
+  if (labels[lastUsedLabel] !== day) noteUse(namespace, secretName, day);
   return { user: { username: `system:serviceaccount:${namespace}:${accountName}`, uid, groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`] }, audiences };
 }
+
+const howToGoOn = `Use tokens from the TokenRequest API or manually created secret-based tokens, or remove the '${invalidSinceLabel}' label from the secret to temporarily allow use of this token`;
 
 function checkBindings(payload: JwtPayload, options: BindingOptions): TokenResult {
   const claims = payload["kubernetes.io"] ?? {};

@@ -70,7 +70,7 @@ async function takeFromBudget(context: RequestContext, pod: Pod, options: WriteO
   const budgets = (findObjects(context.server, "policy/poddisruptionbudgets", namespace) as unknown as PodDisruptionBudget[]).filter(
     (budget) => budget.spec?.selector !== undefined && matchesLabels(selectorFromObject(budget.spec.selector), pod.metadata.labels ?? {}),
   );
-  if (budgets.length > 1) throw new StatusError({ message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.", reason: "InternalError", code: 500 });
+  if (budgets.length > 1) throw new StatusError({ message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.", code: 500 });
   const budget = budgets[0];
   if (budget === undefined) return;
   const isReady = (pod.status?.conditions ?? []).some((condition) => condition.type === "Ready" && condition.status === "True");

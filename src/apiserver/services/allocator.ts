@@ -9,6 +9,7 @@ import { FieldPath } from "../../apimachinery/field-path.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { StatusError, internalServerError, invalidError } from "../../apimachinery/status.ts";
 import type { Service, ServicePort } from "../../api/core-v1/types.ts";
+import type { ServiceCIDR } from "../../api/networking-v1/types.ts";
 import type { Random } from "../../base/random.ts";
 import type { ResourceCache } from "../cache/resource-cache.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
@@ -35,6 +36,8 @@ export interface AllocatorOptions {
   readonly cache: () => ResourceCache;
   /** The IPAddress objects: what others have taken. */
   readonly addresses: () => ResourceCache;
+  /** The ServiceCIDR objects: further ranges. */
+  readonly serviceCidrs: () => ResourceCache;
   readonly random: Random;
   readonly ranges: readonly string[];
   readonly nodePorts: { readonly first: number; readonly last: number };
@@ -93,16 +96,16 @@ export class ServiceAllocator {
     const errors: FieldError[] = [];
     for (const [index, family] of families.entries()) {
       const wanted = given[index];
-      const range = this.#ranges.find((candidate) => candidate.family === family);
+      const ranges = this.#rangesOf(family);
       if (wanted !== undefined && wanted !== "" && kept.has(wanted)) addresses.push(wanted);
       else if (wanted !== undefined && wanted !== "") {
-        const fault = this.#claim(range, wanted, given);
+        const fault = this.#claim(ranges, wanted, given);
         if (fault !== undefined) errors.push(fault);
         else held.push(canonicalAddress(wanted));
         addresses.push(wanted);
       } else {
-        if (range === undefined) throw internalServerError(`failed to allocate a serviceIP: no range of family ${family}`);
-        const address = range.pick(this.#options.random, (candidate) => this.#isAddressTaken(candidate));
+        if (ranges.length === 0) throw internalServerError(`failed to allocate a serviceIP: no range of family ${family}`);
+        const address = this.#pickAddress(ranges);
         if (address === undefined) throw fullRange(service);
         this.#pendingAddresses.add(address);
         held.push(address);
@@ -116,10 +119,31 @@ export class ServiceAllocator {
     }
   }
 
+  /** The server's own ranges, and those of ServiceCIDRs that are ready and not going (KEP-1880). */
+  #rangesOf(family: string): readonly AddressRange[] {
+    const ranges = this.#ranges.filter((range) => range.family === family);
+    const cache = this.#options.serviceCidrs();
+    for (const [, stored] of cache.state.entries()) {
+      const { metadata, spec, status } = cache.parse(stored) as unknown as ServiceCIDR;
+      const isReady = status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") === true;
+      if (!isReady || metadata.deletionTimestamp !== undefined) continue;
+      for (const cidr of spec?.cidrs ?? []) if (!this.#options.ranges.includes(cidr)) ranges.push(new AddressRange(cidr));
+    }
+    return ranges.filter((range) => range.family === family);
+  }
+
+  #pickAddress(ranges: readonly AddressRange[]): string | undefined {
+    for (const range of ranges) {
+      const address = range.pick(this.#options.random, (candidate) => this.#isAddressTaken(candidate));
+      if (address !== undefined) return address;
+    }
+    return undefined;
+  }
+
   /** `given`: all addresses that the Service asks for, which the fault shows. */
-  #claim(range: AddressRange | undefined, address: string, given: readonly string[]): FieldError | undefined {
+  #claim(ranges: readonly AddressRange[], address: string, given: readonly string[]): FieldError | undefined {
     const path = FieldPath.root("spec", "clusterIPs");
-    if (range === undefined || !range.contains(address)) {
+    if (!ranges.some((range) => range.contains(address))) {
       return invalid(path, given, `failed to allocate IP ${address}: the provided network does not match the current range`);
     }
     const canonical = canonicalAddress(address);

@@ -24,7 +24,7 @@ export function typeWarnings(spec: Spec, definitions: Definitions): ExpressionWa
       const compilation = compile(environment, expression, expected);
       return "program" in compilation ? [] : [`${name}: ${compilation.errors}\n`];
     });
-    if (faults.length > 0) warnings.push({ fieldRef, warning: faults.join("") });
+    if (faults.length > 0) warnings.push({ fieldRef, warning: faults.join("\n") });
   };
   (spec.validations ?? []).forEach(({ expression, messageExpression = "" }, index) => {
     check(`spec.validations[${index}].expression`, expression, boolType);
