@@ -1,5 +1,8 @@
 /** What the operator knows of the instance in a pod, and tells it. The agent beside PostgreSQL answers; nothing here speaks HTTP. */
 
+export const postgresPort = 5432;
+export const agentPort = 8008;
+
 /**
  * - empty: no data yet
  * - stopped: there is data, and the server waits for orders (an instance never starts by itself: its primary may be another by now)
@@ -50,8 +53,8 @@ export interface Instance {
  * one: an order that was delayed on its way cannot undo what a later pass has seen and relied on.
  */
 export interface Agents {
-  /** Undefined when it cannot be reached in a second. */
-  state(instance: Instance, at: number, signal: AbortSignal): Promise<AgentState | undefined>;
+  /** Undefined when it does not answer in `timeoutMs`. */
+  state(instance: Instance, at: number, limit: { readonly signal: AbortSignal; readonly timeoutMs: number }): Promise<AgentState | undefined>;
   /** Rejects when the order did not arrive, or was refused for its term or its time. */
   send(instance: Instance, order: Order, at: number, signal: AbortSignal): Promise<void>;
 }

@@ -2,6 +2,7 @@
 import { resources } from "coracle/client";
 import { child } from "coracle/operator";
 import type { Child, PlanInput } from "coracle/operator";
+import { agentPort, postgresPort } from "./agent.ts";
 import { labels } from "./resources.ts";
 import type { MyDatabase } from "./resources.ts";
 
@@ -13,9 +14,6 @@ export interface InstanceImage {
   readonly command?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
-
-export const postgresPort = 5432;
-export const agentPort = 8008;
 
 export function childrenOf(input: PlanInput<MyDatabase, { readonly newPasswords: Passwords }>, instances: number, how: InstanceImage): Child[] {
   const { object, observed } = input;

@@ -49,7 +49,7 @@ export interface Decision {
 }
 
 /** A primary that is out of reach for so long is replaced. */
-export const failoverAfterMs = 3000;
+export const failoverAfterMs = 2000;
 /** A primary that nobody can replace is given so long before a person is called. */
 export const attentionAfterMs = 30_000;
 

@@ -14,6 +14,11 @@ import { nextRunMs } from "./schedule.ts";
 
 /** How often instances are asked how they are. */
 const pauseMs = 1000;
+/** The same while there is no primary. */
+const hurryMs = 200;
+/** How long an instance may take to answer; one that did not answer before, while it holds up the rest. */
+const answerMs = 700;
+const lostAnswerMs = 200;
 /** On a database that is deleted: no final backup is wanted. */
 export const skipFinalBackup = "mydb.example.com/skip-final-backup";
 
@@ -86,7 +91,7 @@ function planDatabase(input: PlanInput<MyDatabase, Observed>, agents: Agents, ho
     ],
     events: [...(decision.event === undefined ? [] : [decision.event]), ...(attention === undefined ? [] : [{ type: "Warning" as const, ...attention }])],
     actions: [...ordersOf(input, decision, agents), ...roleLabels(input, record, members), ...replacements(input, decision), ...schedule.actions, ...oldBackups(input)],
-    requeueAfterMs: pauseMs,
+    requeueAfterMs: serves || attention !== undefined ? pauseMs : hurryMs,
     reasons: decision.reasons,
   };
 }
@@ -112,7 +117,8 @@ async function statesOf(input: ObserveInput<MyDatabase>, agents: Agents, atMs: n
   await Promise.all(
     podsOf(input).map(async (pod) => {
       const instance = instanceOf(pod);
-      const state = instance === undefined ? undefined : await agents.state(instance, atMs, input.signal);
+      const timeoutMs = pod.metadata.name === input.object.status?.primary && input.object.status?.lostSince !== undefined ? lostAnswerMs : answerMs;
+      const state = instance === undefined ? undefined : await agents.state(instance, atMs, { signal: input.signal, timeoutMs });
       if (state !== undefined) states.set(pod.metadata.name!, state);
     }),
   );
@@ -217,7 +223,7 @@ function backupReconciler(agents: Agents) {
       const pod = primary === undefined ? undefined : input.get(resources.pods, object.metadata.namespace!, primary);
       const instance = pod === undefined || object.status?.phase === "Done" ? undefined : instanceOf(pod);
       const atMs = clock.nowMs();
-      return { instance, state: instance === undefined ? undefined : await agents.state(instance, atMs, signal), atMs };
+      return { instance, state: instance === undefined ? undefined : await agents.state(instance, atMs, { signal, timeoutMs: answerMs }), atMs };
     },
     plan({ object, observed: { instance, state, atMs }, nowMs }) {
       if (object.status?.phase === "Done") return {};
