@@ -4,12 +4,14 @@ export { createImageLoader, ImageLoadError, readBusybox } from "./images/image-l
 export type { ImageLoader } from "./images/image-loader.ts";
 export { ConfigurationError } from "./configuration/configuration-error.ts";
 export { readSettings } from "./configuration/read-settings.ts";
+export { defaultSettings } from "./configuration/settings.ts";
 export type { KubeletSettings } from "./configuration/settings.ts";
 export { createImageMounts } from "./images/image-mounts.ts";
 export type { ImageMounts } from "./images/image-mounts.ts";
 export { createKubelet } from "./kubelet.ts";
 export type { Kubelet, KubeletOptions } from "./kubelet.ts";
 export { parseResolvConf } from "./network/dns-config.ts";
+export { shutdownMs } from "./node/shutdown-plan.ts";
 export { readMachine, simulatedMachine } from "./node/machine.ts";
 export type { Machine } from "./node/machine.ts";
 export type { NetworkCalls } from "./probes/network-calls.ts";

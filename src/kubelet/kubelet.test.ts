@@ -7,7 +7,10 @@ import { HollowNodes, TestCluster } from "../testing/index.ts";
 import type { ClusterComponent } from "../testing/index.ts";
 import { runScenario } from "../testing/scenario.ts";
 import { ScenarioTrace } from "../testing/scenario-trace.ts";
+import { defaultSettings } from "./configuration/settings.ts";
+import type { KubeletSettings } from "./configuration/settings.ts";
 import { createKubelet } from "./kubelet.ts";
+import type { Kubelet } from "./kubelet.ts";
 import { simulatedMachine } from "./node/machine.ts";
 import { nodeNetworkCalls } from "./probes/node-network-calls.ts";
 import type { ContainerRuntime } from "./runtime/cri.ts";
@@ -119,6 +122,35 @@ test("a pod starts once its claim is bound to a volume that its node can reach",
   await cluster.until(async () => (await client.get(resources.pods, "default", "p")).status?.phase === "Running");
 });
 
+test("a machine that goes down ends its pods in order, each in its time, and takes no more", async () => {
+  let kubelet: Kubelet | undefined;
+  const settings = { ...defaultSettings, shutdownGracePeriodMs: 30_000, shutdownGracePeriodCriticalPodsMs: 10_000 };
+  await using cluster = await TestCluster.start({ components: { kubelet: kubeletOf("n1", undefined, { settings, onKubelet: (made) => (kubelet = made) }) } });
+  await begin(cluster);
+  const create = (name: string, priorityClassName?: string) =>
+    cluster.client.create(resources.pods, {
+      metadata: { name, namespace: "default", annotations: { "simulated.coracle.dev/stop": name === "slow" ? "after=1h" : "after=2s" } },
+      spec: { nodeName: "n1", terminationGracePeriodSeconds: 60, automountServiceAccountToken: false, containers: [{ name: "c", image: "web:1" }], ...(priorityClassName !== undefined && { priorityClassName }) },
+    });
+  for (const [name, priorityClassName] of [["slow"], ["quick"], ["critical", "system-node-critical"]] as const) await create(name, priorityClassName);
+  await cluster.settled();
+  const pods = async () => Object.fromEntries((await cluster.client.list(resources.pods, "default")).items.map(({ metadata, status }) => [metadata.name, status]));
+  const down = kubelet!.shutDown();
+  await cluster.advance(5000);
+  const early = await pods();
+  equal([early["quick"]?.phase, early["quick"]?.reason, early["quick"]?.message, early["slow"]?.phase, early["critical"]?.phase].join(), "Failed,Terminated,Pod was terminated in response to imminent node shutdown.,Running,Running");
+  const ready = (await cluster.client.get(resources.nodes, "", "n1")).status?.conditions?.find(({ type }) => type === "Ready");
+  equal(`${ready?.status} ${ready?.reason}: ${ready?.message}`, "False KubeletNotReady: node is shutting down");
+  await create("late");
+  await cluster.advance(1000);
+  const late = (await pods())["late"];
+  equal(`${late?.reason}: ${late?.message}`, "NodeShutdown: Pod was rejected: Pod was rejected as the node is shutting down.");
+  // The others had 20 s, however slow they are.
+  await cluster.advance(17_000);
+  equal([(await pods())["slow"]?.phase, (await pods())["critical"]?.phase].join(), "Failed,Failed");
+  await down;
+});
+
 test("many simulated nodes share a process", async () => {
   const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
   await using cluster = await TestCluster.start({ components: Object.fromEntries(names.map((name) => [name, kubeletOf(name)])) });
@@ -137,7 +169,7 @@ async function begin(cluster: TestCluster): Promise<void> {
 }
 
 /** A kubelet of a simulated node; its runtime is its own unless one is given. */
-function kubeletOf(nodeName: string, given?: ContainerRuntime): ClusterComponent {
+function kubeletOf(nodeName: string, given?: ContainerRuntime, more: { settings?: KubeletSettings; onKubelet?: (kubelet: Kubelet) => void } = {}): ClusterComponent {
   return async ({ transportFor, clock, random, log, signal }) => {
     const runtime = given ?? createSimulatedRuntime({ clock, random });
     const kubelet = createKubelet({
@@ -158,7 +190,9 @@ function kubeletOf(nodeName: string, given?: ContainerRuntime): ClusterComponent
       clock,
       random,
       log,
+      ...(more.settings !== undefined && { settings: more.settings }),
     });
+    more.onKubelet?.(kubelet);
     await kubelet.run(signal);
     if (given === undefined) await runtime.close();
   };

@@ -23,6 +23,7 @@ import { admitPod } from "./node/admission.ts";
 import type { Machine } from "./node/machine.ts";
 import { nodeAllocatable, podsMemoryBytes } from "./node/allocatable.ts";
 import type { NodeFacts } from "./node/node-object.ts";
+import { NodeShutdown } from "./node/node-shutdown.ts";
 import { NodeReporter } from "./node/node-reporter.ts";
 import type { NodeContext } from "./pod-sync/node-context.ts";
 import { PodWorkers } from "./pod-sync/pod-workers.ts";
@@ -88,6 +89,8 @@ export interface Kubelet {
   run(signal: AbortSignal): Promise<void>;
   /** What the node's server shows. */
   readonly served: ServedNode;
+  /** The machine goes down: ends the pods in order, where the settings give time for it. */
+  shutDown(): Promise<void>;
 }
 
 export function createKubelet(options: KubeletOptions): Kubelet {
@@ -105,6 +108,7 @@ class NodeAgent implements Kubelet {
   readonly #served: ServedNode;
   #onPodGone = () => {};
   #onDevices = () => {};
+  #shutdown: () => Promise<void> = async () => undefined;
   /** The API's list is known, and strangers are gone. */
   #hasPods = false;
 
@@ -128,6 +132,10 @@ class NodeAgent implements Kubelet {
 
   get served(): ServedNode {
     return this.#served;
+  }
+
+  shutDown(): Promise<void> {
+    return this.#shutdown();
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -181,10 +189,12 @@ class NodeAgent implements Kubelet {
     const { clock, random, log, nodeName } = this.#options;
     const { client, events, facts, managers, group } = base;
     const shared = { client, events, clock, random, log, nodeName, settings: this.#settings, runtime: this.runtime, workers: () => this.#workers };
-    const reporter: NodeReporter = new NodeReporter({ ...shared, facts, statusIntervalMs: this.runtime.hasNetwork ? 10_000 : 300_000, pressure: () => housekeeping.pressure, devices: () => managers.devices.resources(), volumesInUse: () => this.#options.storage.inUse.names });
+    const reporter: NodeReporter = new NodeReporter({ ...shared, facts, statusIntervalMs: this.runtime.hasNetwork ? 10_000 : 300_000, pressure: () => housekeeping.pressure, devices: () => managers.devices.resources(), isShuttingDown: () => shutdown.isShuttingDown, volumesInUse: () => this.#options.storage.inUse.names });
     this.#options.storage.inUse.onChange(() => reporter.reportSoon());
     const housekeeping = new Housekeeping({ ...shared, usage: this.#usage, onConditions: () => reporter.reportSoon() });
-    const node: NodeContext = this.#context({ ...base, reporter, housekeeping });
+    const shutdown: NodeShutdown = new NodeShutdown({ ...shared, onChange: () => reporter.reportSoon() });
+    this.#shutdown = () => shutdown.begin();
+    const node: NodeContext = this.#context({ ...base, reporter, housekeeping, shutdown });
     const staticPods = new StaticPods({
       ...shared,
       node: () => (reporter.node?.metadata.uid === undefined ? undefined : { name: nodeName, uid: reporter.node.metadata.uid }),
@@ -192,7 +202,7 @@ class NodeAgent implements Kubelet {
       start: (pod) => this.#workers.start(pod, node, group),
     });
     this.#onPodGone = () => staticPods.wake();
-    return { ...base, reporter, housekeeping, staticPods, node };
+    return { ...base, reporter, housekeeping, shutdown, staticPods, node };
   }
 
   async #facts(signal: AbortSignal): Promise<NodeFacts> {
@@ -208,7 +218,7 @@ class NodeAgent implements Kubelet {
     return machineUsage({ runtime, storage, meter, root: rootDirectory, logRoot, podsMemoryBytes: podsMemoryBytes(machine, this.#settings), pods });
   }
 
-  #context({ client, events, informers, facts, managers, reporter, housekeeping }: Omit<RunParts, "staticPods" | "node" | "group">): NodeContext {
+  #context({ client, events, informers, facts, managers, reporter, housekeeping, shutdown }: Omit<RunParts, "staticPods" | "node" | "group">): NodeContext {
     const { clock, nodeName, nodeAddress, machine, runtime } = this.#options;
     // Nobody reads the variables of a container without a program.
     const services = runtime.hasNetwork ? informers.get(resources.services) : undefined;
@@ -235,7 +245,7 @@ class NodeAgent implements Kubelet {
       resourcesFreed: () => this.#workers.wakeWaiting(),
       admit: (pod) => {
         const others = this.#othersThan(pod);
-        return refusedUnderPressure(pod, housekeeping.pressure) ?? (reporter.node === undefined ? undefined : admitPod(pod, reporter.node, others)) ?? managers.admit(pod);
+        return shutdown.refuse() ?? refusedUnderPressure(pod, housekeeping.pressure) ?? (reporter.node === undefined ? undefined : admitPod(pod, reporter.node, others)) ?? managers.admit(pod);
       },
     };
   }
@@ -314,6 +324,7 @@ interface RunParts {
   readonly reporter: NodeReporter;
   readonly housekeeping: Housekeeping;
   readonly managers: ResourceManagers;
+  readonly shutdown: NodeShutdown;
   readonly staticPods: StaticPods;
   /** What the workers share. */
   readonly node: NodeContext;

@@ -8,13 +8,14 @@ import { TaskGroup } from "../../base/task-group.ts";
 import { Client, userAgent } from "../../client/index.ts";
 import { createMounts } from "../../host/index.ts";
 import type { Programs } from "../../host/index.ts";
-import { createKubelet, DiskStorage, kubeletServer, nodeNetworkCalls, NoStorage, parseResolvConf, readMachine, serverAccess, simulatedMachine } from "../../kubelet/index.ts";
+import { createKubelet, defaultSettings, DiskStorage, kubeletServer, nodeNetworkCalls, NoStorage, parseResolvConf, readMachine, serverAccess, shutdownMs, simulatedMachine } from "../../kubelet/index.ts";
 import type { Kubelet, KubeletOptions, Machine, PodStorage } from "../../kubelet/index.ts";
 import { UsageError } from "../arguments.ts";
 import { dnsClusterAddress } from "./dns.ts";
 import { addressOfListener } from "../host-address.ts";
 import { instanceId } from "../instance-id.ts";
 import { borrowPrograms } from "../shared-programs.ts";
+import { watchMachineShutdown } from "./machine-shutdown.ts";
 import { readKubeletSettings } from "./kubelet-settings.ts";
 import { startNodeRuntime } from "./node-runtime.ts";
 import type { NodeRuntime } from "./node-runtime.ts";
@@ -70,6 +71,8 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
     const group = newGroup();
     for (const kubelet of kubelets) group.start(`kubelet ${kubelet.nodeName}`, (signal) => kubelet.run(signal));
     running.defer(() => group.close());
+    const waitsMs = shutdownMs(shared.settings ?? defaultSettings);
+    if (waitsMs > 0) running.use(await watchMachineShutdown({ programs: borrowed.programs, log, onShutdown: async () => void (await Promise.all(kubelets.map((kubelet) => kubelet.shutDown()))) }));
     return running;
   } catch (error) {
     await running.disposeAsync();

@@ -29,6 +29,7 @@ export interface NodeState {
   /** Undefined: the runtime did not answer. */
   readonly runtime: RuntimeStatus | undefined;
   readonly pressure: readonly PressureCondition[];
+  readonly isShuttingDown: boolean;
   /** Of plugins: what there is, and what of it can be used. */
   readonly devices: { readonly capacity: NodeResources; readonly allocatable: NodeResources };
   /** Attached volumes that must stay so. */
@@ -126,7 +127,7 @@ type Verdict = Pick<NodeCondition, "type" | "status" | "reason" | "message">;
 function conditions(state: NodeState, old: DeepReadonly<NodeStatus>, nowMs: number): NodeCondition[] {
   const verdicts: readonly Verdict[] = [
     ...pressureVerdicts.map(([type, calm, tense]) => (state.pressure.includes(type) ? { type, status: "True" as const, ...tense } : { type, status: "False" as const, ...calm })),
-    readyVerdict(state.runtime),
+    readyVerdict(state.runtime, state.isShuttingDown),
   ];
   const now = formatTime(nowMs);
   const own = verdicts.map(({ type, status, reason, message }): NodeCondition => {
@@ -138,7 +139,7 @@ function conditions(state: NodeState, old: DeepReadonly<NodeStatus>, nowMs: numb
   return [...others.map((condition) => ({ ...condition })), ...own];
 }
 
-function readyVerdict(runtime: RuntimeStatus | undefined): Verdict {
+function readyVerdict(runtime: RuntimeStatus | undefined, isShuttingDown: boolean): Verdict {
   const faults: string[] = [];
   if (runtime === undefined) faults.push("container runtime is down");
   for (const { type, status, reason, message } of runtime?.conditions ?? []) {
@@ -146,6 +147,7 @@ function readyVerdict(runtime: RuntimeStatus | undefined): Verdict {
     if (type === "NetworkReady") faults.push(`container runtime network not ready: NetworkReady=false reason:${reason} message:${message}`);
     else if (type === "RuntimeReady") faults.push(`container runtime not ready: RuntimeReady=false reason:${reason} message:${message}`);
   }
+  if (isShuttingDown) faults.push("node is shutting down");
   if (faults.length === 0) return { type: "Ready", status: "True", reason: "KubeletReady", message: "kubelet is posting ready status" };
   return { type: "Ready", status: "False", reason: "KubeletNotReady", message: faults.length === 1 ? faults[0]! : `[${faults.join(", ")}]` };
 }

@@ -94,7 +94,7 @@ export class NodeReporter {
   async #state(signal: AbortSignal): Promise<NodeState> {
     const { runtime } = this.#options;
     const [images, status] = await Promise.all([runtime.listImages(undefined, signal).catch(() => []), runtime.status(signal).catch(() => undefined)]);
-    return { images, runtime: status, pressure: this.#options.pressure(), devices: this.#options.devices(), volumesInUse: this.#options.volumesInUse() };
+    return { images, runtime: status, pressure: this.#options.pressure(), isShuttingDown: this.#options.isShuttingDown(), devices: this.#options.devices(), volumesInUse: this.#options.volumesInUse() };
   }
 
   async #report(signal: AbortSignal): Promise<void> {
@@ -169,6 +169,7 @@ export interface NodeReporterOptions {
   readonly events: EventSink;
   pressure(): readonly PressureCondition[];
   devices(): NodeState["devices"];
+  isShuttingDown(): boolean;
   volumesInUse(): readonly string[];
 }
 
