@@ -10,6 +10,7 @@ import { Client, InformerSet } from "../client/index.ts";
 import type { Programs } from "../host/index.ts";
 import type { Dataplane } from "./dataplane.ts";
 import { createForwarderDataplane } from "./forwarder/forwarder-dataplane.ts";
+import { loopbackNodePorts } from "./forwarder/listen-plan.ts";
 import { HealthServers } from "./health-servers.ts";
 import { createNftDataplane } from "./nft/nft-dataplane.ts";
 import type { ServicePlan } from "./plan.ts";
@@ -124,12 +125,29 @@ class RunningProxy {
 function dataplaneOf(options: ProxyOptions): Dataplane | undefined {
   switch (options.mode) {
     case "nft":
-      return createNftDataplane({ ...options, families: options.families ?? ["IPv4"] });
+      return both(createNftDataplane({ ...options, families: options.families ?? ["IPv4"] }), createForwarderDataplane({ ...options, places: loopbackNodePorts }));
     case "forwarder":
       return createForwarderDataplane(options);
     case "none":
       return undefined;
   }
+}
+
+/** The second follows the first. */
+function both(first: Dataplane, second: Dataplane): Dataplane {
+  return {
+    async replaceAll(plans, serviceCidrs) {
+      await first.replaceAll(plans, serviceCidrs);
+      await second.replaceAll(plans, serviceCidrs);
+    },
+    async change(plans, serviceCidrs) {
+      await first.change(plans, serviceCidrs);
+      await second.change(plans, serviceCidrs);
+    },
+    async close() {
+      await Promise.all([first.close(), second.close()]);
+    },
+  };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -29,6 +29,7 @@ describe("containers", { skip: reason ?? false }, () => {
     const nodePort = await instance.kubectl("get", "service", "hello", "-o", "jsonpath={.spec.ports[0].nodePort}");
     const nodeAddress = await instance.kubectl("get", "nodes", "-o", "jsonpath={.items[0].status.addresses[?(@.type=='InternalIP')].address}");
     assert.match(await instance.fetch(`http://${nodeAddress}:${nodePort}/`), /^hello v1/);
+    assert.match(await instance.fetch(`http://127.0.0.1:${nodePort}/`), /^hello v1/);
     const answers = await until(async () => {
       const text = await instance.kubectl("exec", "deployment/hello", "--", "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do wget -qO- http://hello; done");
       return new Set(text.split("\n")).size === 3 ? text : undefined;

@@ -14,16 +14,15 @@ import { listenUdp } from "./udp-forwarder.ts";
  * The dataplane without root: our process listens for every Service on loopback addresses (`listen-plan.ts` tells which). A place that
  * is taken is reported and tried again with the Service's next change. Closing it ends every connection.
  */
-export function createForwarderDataplane(options: { clock: Clock; random: Random; log: Log; instanceId: string }): Dataplane {
+export function createForwarderDataplane(options: ForwarderOptions): Dataplane {
   const open = new Map<string, Place>();
   const placesOf = new Map<string, readonly string[]>();
   let firstBindablePort: number | undefined;
 
   const put = async (name: string, plan: ServicePlan | undefined) => {
     firstBindablePort ??= await readFirstBindablePort();
-    const wanted = new Map(
-      (plan === undefined ? [] : listenPlan(plan, { instanceId: options.instanceId, firstBindablePort })).map((listen) => [placeKey(listen), listen]),
-    );
+    const { instanceId, places = listenPlan } = options;
+    const wanted = new Map((plan === undefined ? [] : places(plan, { instanceId, firstBindablePort })).map((listen) => [placeKey(listen), listen]));
     for (const key of placesOf.get(name) ?? []) {
       if (wanted.has(key)) continue;
       await open.get(key)?.close();
@@ -68,6 +67,15 @@ export function createForwarderDataplane(options: { clock: Clock; random: Random
       placesOf.clear();
     },
   };
+}
+
+export interface ForwarderOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly instanceId: string;
+  /** Where to listen for a Service; default: everywhere that stands for its addresses. */
+  readonly places?: typeof listenPlan;
 }
 
 interface Place {

@@ -21,6 +21,17 @@ export function listenPlan(plan: ServicePlan, options: ForwarderAddressing): Lis
   });
 }
 
+/**
+ * Node ports on the machine's own loopback addresses, for the kernel's rules: those cannot lead anywhere from there unless route_localnet
+ * is set, which would open loopback to the network.
+ */
+export function loopbackNodePorts(plan: ServicePlan): Listen[] {
+  return plan.frontends.flatMap(({ kind, family, protocol, port, service, backends, insideBackends = backends, affinitySeconds }) => {
+    if (kind !== "nodePort" || protocol === "sctp") return [];
+    return [{ service, protocol, address: family === "IPv4" ? "127.0.0.1" : "::1", port, backends: insideBackends, ...(affinitySeconds !== undefined && { affinitySeconds }) }];
+  });
+}
+
 export interface ForwarderAddressing {
   readonly instanceId: string;
   /** Ports below may not be bound. */
