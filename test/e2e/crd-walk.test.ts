@@ -25,7 +25,7 @@ function stepsOf(page: string): Step[] {
 
 test("the walk of examples/crd does what its page says", { skip: (await whyNoProgram("openssl")) ?? false, timeout: 240_000 }, async () => {
   await using instance = await Instance.create();
-  await instance.start({ args: ["--port", "16481", "--store", "memory", "--components", "apiserver,controllers"] });
+  await instance.start({ args: ["--port", "16495", "--store", "memory", "--components", "apiserver,controllers"] });
   const folder = mkdtempSync(path.join(tmpdir(), "coracle-crd-"));
   try {
     cpSync(example, folder, { recursive: true });

@@ -46,9 +46,9 @@ describe("a wrong command line", () => {
     [["up", "--runtime", "docker"], '--runtime is one of auto, containerd, process, simulated; not "docker"'],
     [["up", "--store", "sqlite"], '--store is one of lmdb, memory, etcd=URL,…; not "sqlite"'],
     [["up", "--pod-cidr", "10.0.0.0"], '--pod-cidr wants a range of addresses such as 10.244.0.0/16; not "10.0.0.0"'],
-    [["up", "--components", "apiserver,nope"], '--components knows apiserver, controllers, scheduler, kubelet, proxy, dns, network, cloud, metrics, storage; not "nope"'],
-    [["up", "--apiserver.nope=1"], "kube-apiserver has no flag --nope"],
-    [["up", "--detach", "--apiserver.nope=1"], "kube-apiserver has no flag --nope"],
+    [["up", "--components", "apiserver,nope"], '--components knows apiserver, controllers, scheduler, kubelet, proxy, dns, network, cloud, metrics, storage, nodes; not "nope"'],
+    [["up", "--apiserver.nope=1"], "unknown flag: --nope"],
+    [["up", "--detach", "--apiserver.nope=1"], "unknown flag: --nope"],
     [["reset", "somewhere"], 'unexpected word "somewhere": `coracle reset --data-dir somewhere` takes a directory'],
     [["image", "load"], "usage: coracle image load FILE | ls | rm NAME   [--data-dir DIR] [--containerd-socket PATH]"],
   ];

@@ -14,7 +14,7 @@ describe("the image", { skip: (await whyNoContainers()) ?? false }, () => {
   let instance: Instance;
   before(async () => {
     instance = await Instance.create();
-    await instance.start({ args: ["--runtime", "containerd", "--port", "16466", "--pod-cidr", "10.225.0.0/16", "--service-cidr", "10.226.0.0/16", "--kubelet.port=16271"] });
+    await instance.start({ args: ["--runtime", "containerd", "--port", "16466", "--pod-cidr", "10.181.0.0/16", "--service-cidr", "10.182.0.0/16", "--kubelet.port=16271"] });
   });
   after(async () => {
     await instance[Symbol.asyncDispose]();

@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { Instance, until, whyNoContainers } from "./instance.ts";
 
 const hello = path.resolve(import.meta.dirname, "../../examples/hello.yaml");
-const args = ["--port", "16452", "--runtime", "containerd", "--node-name", "first", "--kubelet.port=16259", "--pod-cidr", "10.215.0.0/16", "--service-cidr", "10.216.0.0/16", "--node-cidr", "10.217.0.0/24"];
+const args = ["--port", "16492", "--runtime", "containerd", "--node-name", "first", "--kubelet.port=16292", "--pod-cidr", "10.195.0.0/16", "--service-cidr", "10.196.0.0/16", "--node-cidr", "10.197.0.0/24"];
 const machine = `m${process.pid}`;
 const ip = (...words: string[]) => execFileSync("ip", words, { encoding: "utf8" });
 
@@ -19,20 +19,20 @@ describe("a node joins", { skip: (await whyNoContainers()) ?? false }, () => {
     ip("netns", "add", machine);
     ip("link", "add", machine, "type", "veth", "peer", "name", "eth0", "netns", machine);
     for (const [name, address, ...where] of [
-      [machine, "10.218.0.1/24"],
-      ["eth0", "10.218.0.2/24", "-netns", machine],
+      [machine, "10.198.0.1/24"],
+      ["eth0", "10.198.0.2/24", "-netns", machine],
     ] as const) {
       ip(...where, "address", "add", address, "dev", name);
       ip(...where, "link", "set", name, "up");
     }
     ip("-netns", machine, "link", "set", "lo", "up");
-    ip("-netns", machine, "route", "add", "default", "via", "10.218.0.1");
+    ip("-netns", machine, "route", "add", "default", "via", "10.198.0.1");
     cluster = await Instance.create();
     other = await Instance.create();
     await cluster.start({ args });
     const command = await cluster.coracle("token", "create");
     words = command.split(" ").slice(2);
-    assert.match(command, /^coracle join https:\/\/[\d.]+:16452 --token [a-z0-9]{6}\.[a-z0-9]{16} --ca-cert-hash sha256:[0-9a-f]{64}$/);
+    assert.match(command, /^coracle join https:\/\/[\d.]+:16492 --token [a-z0-9]{6}\.[a-z0-9]{16} --ca-cert-hash sha256:[0-9a-f]{64}$/);
   });
   after(async () => {
     await other[Symbol.asyncDispose]();

@@ -11,7 +11,7 @@ describe("metrics", { skip: hasAddress ? false : "needs an address other than lo
   let instance: Instance;
   before(async () => {
     instance = await Instance.create();
-    await instance.start({ args: ["--port", "16455", "--runtime", "process", "--kubelet.port=16262", "--store", "memory", "--node-name", "first", "--controllers.horizontal-pod-autoscaler-sync-period=1s"] });
+    await instance.start({ args: ["--port", "16494", "--runtime", "process", "--kubelet.port=16294", "--store", "memory", "--node-name", "first", "--controllers.horizontal-pod-autoscaler-sync-period=1s"] });
     const container = { name: "c", image: "coracle.local/hello:v1", command: ["sh", "-c", "while :; do :; done"], resources: { requests: { cpu: "10m" } } };
     await instance.apply({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "busy" }, spec: { selector: { matchLabels: { app: "busy" } }, template: { metadata: { labels: { app: "busy" } }, spec: { terminationGracePeriodSeconds: 0, containers: [container] } } } });
     await instance.kubectl("wait", "--for=condition=Available", "deployment/busy", "--timeout=60s");

@@ -6,7 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { Instance, until, whyNoContainers } from "./instance.ts";
 
 const reason = await whyNoContainers();
-const args = ["--port", "0", "--node-name", "mounts-node", "--runtime", "containerd", "--kubelet.port=0", "--pod-cidr", "10.223.0.0/16", "--service-cidr", "10.224.0.0/16"];
+const args = ["--port", "0", "--node-name", "mounts-node", "--runtime", "containerd", "--kubelet.port=0", "--pod-cidr", "10.183.0.0/16", "--service-cidr", "10.184.0.0/16"];
 
 describe("mounts", { skip: reason ?? false }, () => {
   let instance: Instance;

@@ -6,7 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { Instance, until, whyNoContainers } from "./instance.ts";
 
 const hello = path.resolve(import.meta.dirname, "../../examples/hello.yaml");
-const args = ["--port", "16451", "--runtime", "containerd", "--nodes", "2", "--node-name", "first", "--kubelet.port=16258", "--pod-cidr", "10.225.0.0/16", "--service-cidr", "10.226.0.0/16", "--node-cidr", "10.227.0.0/24", "--load-balancer-cidr", "10.228.0.0/24"];
+const args = ["--port", "16491", "--runtime", "containerd", "--nodes", "2", "--node-name", "first", "--kubelet.port=16291", "--pod-cidr", "10.191.0.0/16", "--service-cidr", "10.192.0.0/16", "--node-cidr", "10.193.0.0/24", "--load-balancer-cidr", "10.194.0.0/24"];
 
 describe("several nodes", { skip: (await whyNoContainers()) ?? false }, () => {
   let instance: Instance;
@@ -41,17 +41,17 @@ describe("several nodes", { skip: (await whyNoContainers()) ?? false }, () => {
     assert.match(await instance.kubectl("logs", pod!), /hello v1 listens/);
     assert.equal(await instance.kubectl("exec", pod!, "--", "hostname"), pod);
     const port = await instance.kubectl("get", "service", "hello", "-o", "jsonpath={.spec.ports[0].nodePort}");
-    assert.match(await instance.fetch(`http://10.227.0.11:${port}/`), /^hello v1/);
-    assert.equal(await instance.kubectl("get", "node", "first-2", "-o", "jsonpath={.spec.podCIDR}"), "10.225.1.0/24");
+    assert.match(await instance.fetch(`http://10.193.0.11:${port}/`), /^hello v1/);
+    assert.equal(await instance.kubectl("get", "node", "first-2", "-o", "jsonpath={.spec.podCIDR}"), "10.191.1.0/24");
   });
 
   test("a load balancer has an address that the machine and pods of every node reach", async () => {
     const ingress = () => instance.kubectl("get", "service", "hello", "-o", "jsonpath={.status.loadBalancer.ingress[*].ip}");
     await instance.kubectl("patch", "service", "hello", "-p", '{"spec":{"type":"LoadBalancer"}}');
-    await until(async () => ((await ingress()) === "10.228.0.1" ? true : undefined), "an address");
-    assert.match(await instance.fetch("http://10.228.0.1/"), /^hello v1/);
+    await until(async () => ((await ingress()) === "10.194.0.1" ? true : undefined), "an address");
+    assert.match(await instance.fetch("http://10.194.0.1/"), /^hello v1/);
     const [pod] = await instance.podsOf("first-2");
-    await until(async () => (await instance.kubectl("exec", pod!, "--", "wget", "-qO-", "http://10.228.0.1").catch(() => "")).startsWith("hello v1") || undefined, "an answer in a pod");
+    await until(async () => (await instance.kubectl("exec", pod!, "--", "wget", "-qO-", "http://10.194.0.1").catch(() => "")).startsWith("hello v1") || undefined, "an answer in a pod");
     await instance.kubectl("patch", "service", "hello", "-p", '{"spec":{"type":"NodePort"}}');
     await until(async () => ((await ingress()) === "" ? true : undefined), "no address");
     assert.equal(await instance.kubectl("get", "service", "hello", "-o", "jsonpath={.metadata.finalizers}"), "");
@@ -61,7 +61,7 @@ describe("several nodes", { skip: (await whyNoContainers()) ?? false }, () => {
     assert.match(await instance.coracle("node", "ls"), /^first-2 +running$/);
     await instance.coracle("node", "stop", "first-2");
     assert.match(await instance.coracle("node", "ls"), /^first-2 +stopped$/);
-    assert.doesNotMatch(execFileSync("ip", ["route"], { encoding: "utf8" }), /10\.225\.1\.0/);
+    assert.doesNotMatch(execFileSync("ip", ["route"], { encoding: "utf8" }), /10\.191\.1\.0/);
     const before = await restartsOf("first-2");
     await instance.coracle("node", "start", "first-2");
     await until(async () => {

@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { Instance, until, whyNoContainers } from "./instance.ts";
 
 const hello = path.resolve(import.meta.dirname, "../../examples/hello.yaml");
-const args = ["--port", "16454", "--runtime", "containerd", "--kubelet.port=16261", "--pod-cidr", "10.205.0.0/16", "--service-cidr", "10.206.0.0/16", "--node-cidr", "10.207.0.0/24"];
+const args = ["--port", "16493", "--runtime", "containerd", "--kubelet.port=16293", "--pod-cidr", "10.205.0.0/16", "--service-cidr", "10.206.0.0/16", "--node-cidr", "10.207.0.0/24"];
 
 describe("network policies", { skip: (await whyNoContainers()) ?? false }, () => {
   let instance: Instance;

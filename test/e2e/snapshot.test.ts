@@ -54,7 +54,7 @@ describe("snapshots", () => {
     assert.match(snapshot("save", second).stdout, /^Saved \d+ keys at revision \d+ to \S+\/second\.\n$/);
     await using other = await Instance.create(path.join(folder, "other"));
     assert.equal(snapshot("restore", second, other.dataDir).code, 0);
-    await other.start({ args: ["--port", "16464", "--components", "apiserver"] });
+    await other.start({ args: ["--port", "16496", "--components", "apiserver"] });
     assert.equal(await other.kubectl("get", "configmap", "kept", "-o", "jsonpath={.data.a}"), "1");
   });
 

@@ -9,9 +9,9 @@ const noContainers = await whyNoContainers();
 
 const example = path.resolve(import.meta.dirname, "../../examples/stateful.yaml");
 const runtimes: [runtime: string, skip: string | undefined, args: string[]][] = [
-  ["containerd", noContainers, ["--pod-cidr", "10.217.0.0/16", "--service-cidr", "10.218.0.0/16"]],
-  ["process", undefined, ["--service-cidr", "10.219.0.0/16"]],
-  ["simulated", undefined, ["--service-cidr", "10.220.0.0/16"]],
+  ["containerd", noContainers, ["--pod-cidr", "10.185.0.0/16", "--service-cidr", "10.186.0.0/16"]],
+  ["process", undefined, ["--service-cidr", "10.187.0.0/16"]],
+  ["simulated", undefined, ["--service-cidr", "10.188.0.0/16"]],
 ];
 for (const [runtime, skip, more] of runtimes) {
   describe(`volumes on ${runtime}`, { skip: skip ?? false }, () => {

@@ -1,5 +1,6 @@
 import { test } from "node:test";
 import { equal } from "node:assert/strict";
+import { TaskGroup } from "../../base/task-group.ts";
 import { VirtualClock } from "../../base/virtual-clock.ts";
 import type { ServerState } from "../server-state.ts";
 import { callWebhook } from "./webhook-client.ts";
@@ -21,7 +22,7 @@ test("webhooks: the path that is asked for is clean", async () => {
         return { status: 200, headers: {}, body: Buffer.from("{}") };
       },
     };
-    const server = { clock: new VirtualClock(0), webhooks } as unknown as ServerState;
+    const server = { clock: new VirtualClock(0), webhooks, tasks: new TaskGroup() } as unknown as ServerState;
     await callWebhook(server, { url }, { body: Buffer.from("{}"), timeoutMs: 1000, signal: new AbortController().signal });
     equal(seen, `${asked}?timeout=1s`);
   }
