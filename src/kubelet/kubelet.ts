@@ -230,7 +230,7 @@ class NodeAgent implements Kubelet {
       runtimeName: facts.version.runtime_name,
       objects: new ObjectSource(informers),
       tokens: new ServiceAccountTokens({ client, clock }),
-      images: new ImagePuller({ images: runtime, clock }),
+      images: new ImagePuller({ images: runtime, clock, ...(runtime.hasNetwork && { limits: this.#settings }) }),
       nodeName,
       nodeAddress,
       allocatable: nodeAllocatable(machine, this.#settings),

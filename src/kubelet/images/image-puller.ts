@@ -10,16 +10,21 @@ import type { ImageService } from "../runtime/cri.ts";
 import type { AuthConfig, Image, PodSandboxConfig } from "../runtime/cri-messages.ts";
 import type { AnyContainer } from "../pod-sync/runtime-names.ts";
 import { parseImageName } from "./image-name.ts";
+import { PullGate } from "./pull-gate.ts";
+import type { PullLimits } from "./pull-gate.ts";
 
 export class ImagePuller {
   readonly #images: ImageService;
   readonly #clock: Clock;
+  readonly #gate: PullGate;
   readonly #failures = new Map<string, PullFailure>();
   readonly #pulls = new Map<string, SharedPull>();
 
-  constructor(options: { images: ImageService; clock: Clock }) {
+  /** `limits`: absent where pulls cost nothing. */
+  constructor(options: { images: ImageService; clock: Clock; limits?: PullLimits }) {
     this.#images = options.images;
     this.#clock = options.clock;
+    this.#gate = new PullGate(options.clock, options.limits ?? noLimits);
   }
 
   async ensure(request: EnsureRequest, signal: AbortSignal): Promise<EnsureResult> {
@@ -64,15 +69,15 @@ export class ImagePuller {
     tell("Normal", "Pulling", `Pulling image ${JSON.stringify(asked)}`);
     const startedMs = this.#clock.monotonicMs();
     try {
-      const reference = await this.#pullOnce(request, spec, signal);
+      const { reference, pullMs } = await this.#pullOnce(request, spec, signal);
       const image = await this.#images.imageStatus(spec, signal);
-      const took = secondsText(this.#clock.monotonicMs() - startedMs);
-      tell("Normal", "Pulled", `Successfully pulled image ${JSON.stringify(asked)} in ${took} (${took} including waiting). Image size: ${image?.size ?? 0} bytes.`);
+      const wholeMs = this.#clock.monotonicMs() - startedMs;
+      tell("Normal", "Pulled", `Successfully pulled image ${JSON.stringify(asked)} in ${secondsText(Math.min(pullMs, wholeMs))} (${secondsText(wholeMs)} including waiting). Image size: ${image?.size ?? 0} bytes.`);
       this.#failures.delete(key);
       return { outcome: "present", image: image ?? { id: reference, repo_tags: [], repo_digests: [], size: 0, username: "", pinned: false } };
     } catch (error) {
       signal.throwIfAborted();
-      const text = error instanceof RuntimeError ? error.rpcMessage : String(error);
+      const text = error instanceof RuntimeError ? error.rpcMessage : (error as Error).message;
       const delayMs = failure === undefined ? 10_000 : Math.min(300_000, failure.delayMs * 2);
       this.#failures.set(key, { atMs: this.#clock.nowMs(), delayMs, error: `ErrImagePull: ${text}` });
       tell("Warning", "Failed", `Failed to pull image ${JSON.stringify(asked)}: ${text}`);
@@ -82,7 +87,7 @@ export class ImagePuller {
   }
 
   /** One pull for all that want the image without credentials of their own; it ends early when nobody waits any more. */
-  async #pullOnce(request: EnsureRequest, spec: { image: string }, signal: AbortSignal): Promise<string> {
+  async #pullOnce(request: EnsureRequest, spec: { image: string }, signal: AbortSignal): Promise<Pulled> {
     if (request.credentials.length > 0) return this.#tryCredentials(request, spec, signal);
     const pull = this.#pulls.get(spec.image) ?? this.#startPull(request, spec);
     pull.waiters += 1;
@@ -112,7 +117,15 @@ export class ImagePuller {
     return pull;
   }
 
-  async #tryCredentials({ credentials, sandboxConfig }: EnsureRequest, image: { image: string }, signal: AbortSignal): Promise<string> {
+  #tryCredentials(request: EnsureRequest, image: { image: string }, signal: AbortSignal): Promise<Pulled> {
+    return this.#gate.run(async () => {
+      const startedMs = this.#clock.monotonicMs();
+      const reference = await this.#pullWith(request, image, signal);
+      return { reference, pullMs: this.#clock.monotonicMs() - startedMs };
+    }, signal);
+  }
+
+  async #pullWith({ credentials, sandboxConfig }: EnsureRequest, image: { image: string }, signal: AbortSignal): Promise<string> {
     let failure: unknown;
     for (const auth of credentials.length === 0 ? [undefined] : credentials) {
       try {
@@ -139,8 +152,16 @@ export type EnsureResult =
   | { readonly outcome: "present"; readonly image: Image }
   | { readonly outcome: "failed"; readonly reason: string; readonly message: string; readonly retryAtMs?: number };
 
+interface Pulled {
+  readonly reference: string;
+  /** Without the time it had to wait for others. */
+  readonly pullMs: number;
+}
+
+const noLimits: PullLimits = { serializeImagePulls: false, maxParallelImagePulls: undefined, registryPullQPS: 0, registryBurst: 0 };
+
 interface SharedPull {
-  readonly done: Promise<string>;
+  readonly done: Promise<Pulled>;
   readonly abort: AbortController;
   waiters: number;
 }

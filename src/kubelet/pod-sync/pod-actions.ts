@@ -6,6 +6,7 @@ import { quantityValue } from "../../apimachinery/quantity.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod } from "../../api/core-v1/types.ts";
 import { isAbort } from "../../base/task-group.ts";
+import { resources } from "../../client/index.ts";
 import { linuxResources } from "../resources/linux-resources.ts";
 import { RuntimeError } from "../runtime/cri.ts";
 import type { PodObjects } from "../volumes/object-source.ts";
@@ -42,11 +43,12 @@ export class PodActions {
       for (const { id } of runtime.sandboxes) await node.runtime.stopPodSandbox(id, signal);
     }
     try {
-      await node.runtime.runPodSandbox({ config: sandboxConfig(pod, attempt, node) }, signal);
+      const runtime_handler = await runtimeHandler(pod, node, signal);
+      await node.runtime.runPodSandbox({ config: sandboxConfig(pod, attempt, node), ...(runtime_handler !== "" && { runtime_handler }) }, signal);
       starts.release("");
     } catch (error) {
       if (isAbort(error, signal)) throw error;
-      const text = error instanceof RuntimeError ? error.rpcMessage : String(error);
+      const text = error instanceof RuntimeError ? error.rpcMessage : (error as Error).message;
       tell(undefined, "Warning", "FailedCreatePodSandBox", `Failed to create pod sandbox: ${text}`);
       starts.hold("", node.clock.nowMs() + sandboxRetryMs);
     }
@@ -143,6 +145,12 @@ export interface PodActionsOptions {
   tell(spec: SpecContainer | undefined, type: "Normal" | "Warning", reason: string, message: string): void;
   /** Something is to be shown before the action ends. */
   wake(): void;
+}
+
+/** The runtime's own name for the pod's RuntimeClass; "" for none. Rejects when there is no such class. */
+async function runtimeHandler({ spec }: DeepReadonly<Pod>, { client }: NodeContext, signal: AbortSignal): Promise<string> {
+  const name = spec?.runtimeClassName ?? "";
+  return name === "" ? "" : (await client.get(resources.runtimeClasses, "", name, { signal })).handler;
 }
 
 /** A limit below what the program holds would kill it. */

@@ -1,11 +1,15 @@
 /** A pod's sandbox as the runtime is asked for it. Pure. */
+import { quantityMilli, quantityValue } from "../../apimachinery/quantity.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod } from "../../api/core-v1/types.ts";
 import { dnsConfig } from "../network/dns-config.ts";
 import type { NodeDns } from "../network/dns-config.ts";
 import { hostNames } from "../network/host-names.ts";
+import { cpuShares } from "../resources/linux-resources.ts";
+import { podLimits, podRequests } from "../resources/pod-requests.ts";
+import type { Amounts } from "../resources/pod-requests.ts";
 import { sandboxSecurityContext } from "../resources/security-context.ts";
-import type { PodSandboxConfig, PortMapping } from "../runtime/cri-messages.ts";
+import type { LinuxContainerResources, PodSandboxConfig, PortMapping } from "../runtime/cri-messages.ts";
 import { containersOf, runtimeAnnotations, runtimeLabels } from "./runtime-names.ts";
 
 export function sandboxConfig(pod: DeepReadonly<Pod>, attempt: number, node: { dns: NodeDns; logRoot: string; owner: string }): PodSandboxConfig {
@@ -20,9 +24,21 @@ export function sandboxConfig(pod: DeepReadonly<Pod>, attempt: number, node: { d
     labels: { ...pod.metadata.labels, [runtimeLabels.podName]: name, [runtimeLabels.podNamespace]: namespace, [runtimeLabels.podUid]: uid },
     annotations: { ...pod.metadata.annotations, [runtimeAnnotations.owner]: node.owner, [runtimeAnnotations.gracePeriod]: String(pod.spec?.terminationGracePeriodSeconds ?? 30) },
     linux: {
+      ...(pod.spec?.overhead !== undefined && { overhead: amounts(pod.spec.overhead, pod.spec.overhead), resources: amounts(podRequests(pod), podLimits(pod)) }),
       security_context: sandboxSecurityContext(pod),
       ...(sysctls.length > 0 && { sysctls: Object.fromEntries(sysctls.map((sysctl) => [sysctl.name.replaceAll("/", "."), sysctl.value])) }),
     },
+  };
+}
+
+/** CPU and memory of a whole pod as the runtime is told them, for runtimes that make room beforehand. */
+function amounts(requests: DeepReadonly<Amounts>, limits: DeepReadonly<Amounts>): LinuxContainerResources {
+  const limitMilli = quantityMilli(limits["cpu"] ?? 0);
+  const memory = quantityValue(limits["memory"] ?? 0);
+  return {
+    cpu_shares: cpuShares(quantityMilli(requests["cpu"] ?? 0)),
+    ...(limitMilli > 0 && { cpu_period: 100_000, cpu_quota: limitMilli * 100 }),
+    ...(memory > 0 && { memory_limit_in_bytes: memory }),
   };
 }
 
