@@ -177,6 +177,30 @@ test("the schema is enforced: defaults, limits, rules; the webhooks mutate, refu
   await rejects(cluster.apply(website("b")), /failed calling webhook .* no such host/);
 });
 
+test("a resource in two versions: each is read and written in either, stored in one", async () => {
+  const sizes = defineResource({
+    group: "example.com",
+    kind: "Size",
+    version: "v2",
+    spec: schema.object({ bytes: schema.integer() }),
+    versions: [
+      {
+        name: "v1",
+        spec: schema.object({ kilobytes: schema.integer() }),
+        toStored: ({ spec, ...rest }) => ({ ...rest, spec: { bytes: Number(spec["kilobytes"]) * 1000 } }),
+        fromStored: ({ spec, ...rest }) => ({ ...rest, spec: { kilobytes: Number(spec["bytes"]) / 1000 } }),
+      },
+    ],
+  });
+  await using cluster = await startCluster({ nodes: 0 });
+  await cluster.run(defineOperator({ name: "sizes", definitions: [sizes] }));
+  await cluster.apply({ apiVersion: "example.com/v1", kind: "Size", metadata: { name: "s" }, spec: { kilobytes: 5 } });
+  deepEqual((await cluster.client.get(sizes, "default", "s")).spec, { bytes: 5000 });
+  await cluster.client.patch(sizes, "default", "s", { type: "merge", body: { spec: { bytes: 7000 } } });
+  const old = await cluster.client.get({ ...sizes, version: "v1" }, "default", "s");
+  deepEqual(old.spec as unknown, { kilobytes: 7 });
+});
+
 test("the plan is a function: the same test without a cluster", () => {
   const object: Website = { ...website("a"), metadata: { name: "a", namespace: "default", uid: "u" }, spec: { domain: "a.test", image: "nginx", replicas: 2 } };
   const deployment: Deployment = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a", ownerReferences: [{ apiVersion: "example.com/v1", kind: "Website", name: "a", uid: "u", controller: true }] }, status: { readyReplicas: 1 } };
