@@ -57,6 +57,24 @@ export function sortedKeys(object: object): string[] {
   return keys;
 }
 
+/** Members in the order of their names, on every level: how Go prints what has no type. Does not recurse. */
+export function sortedMembers(object: JsonObject): JsonObject {
+  const root: JsonValue[] = [object];
+  const pending: (JsonObject | JsonValue[])[] = [root];
+  for (let container = pending.pop(); container !== undefined; container = pending.pop()) {
+    for (const key of Object.keys(container)) {
+      const member = (container as JsonObject)[key]!;
+      if (typeof member !== "object" || member === null || isRawNumber(member)) continue;
+      const copy: JsonObject | JsonValue[] = Array.isArray(member) ? [...member] : {};
+      if (!Array.isArray(copy)) for (const name of Object.keys(member).sort()) setMember(copy, name, (member as JsonObject)[name]!);
+      if (Array.isArray(container)) container[Number(key)] = copy;
+      else setMember(container, key, copy);
+      pending.push(copy);
+    }
+  }
+  return root[0] as JsonObject;
+}
+
 /** A copy that shares nothing mutable. Does not recurse: hostile depth is legal in custom resources. */
 export function deepCopy<T>(value: T): T {
   if (typeof value !== "object" || value === null || isRawNumber(value)) return value;

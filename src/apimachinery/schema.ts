@@ -216,7 +216,9 @@ export class TypeRegistry {
     if (named > 0) return this.#parse(type.slice(named + 1), extra, displayName(type.slice(0, named)));
     const struct = this.struct(type);
     if (struct === undefined) throw new Error(`the type ${JSON.stringify(type)} is not in the registry`);
-    return extra.mapType === "atomic" && !struct.isAtomic ? { ...struct, isAtomic: true } : struct;
+    // A field may say otherwise than its type.
+    if (extra.mapType === undefined || (extra.mapType === "atomic") === struct.isAtomic) return struct;
+    return { ...struct, isAtomic: extra.mapType === "atomic" };
   }
 }
 

@@ -73,6 +73,6 @@ function handleIndex(context: RequestContext, documents: DiscoveryDocuments, hea
   if (context.info.path !== "/" && context.info.path !== "/index.html") return undefined;
   const groups = (documents.groups()["groups"] as unknown as { name: string; versions: { groupVersion: string }[] }[]).flatMap((group) => [`/apis/${group.name}`, ...group.versions.map((version) => `/apis/${version.groupVersion}`)]);
   const health = (["healthz", "livez", "readyz"] as const).flatMap((name) => [`/${name}`, ...healthEndpoints[name].map((check) => `/${name}/${check.name}`)]);
-  const paths = ["/.well-known/openid-configuration", "/api", "/api/v1", "/apis", "/apis/", ...groups, ...health, "/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/openid/v1/jwks", "/version"].sort();
+  const paths = ["/.well-known/openid-configuration", "/api", "/api/v1", "/apis", "/apis/", ...groups, "/flagz", ...health, "/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/openid/v1/jwks", "/statusz", "/version"].sort();
   return bytesResponse(200, "application/json", jsonText({ paths }, true));
 }

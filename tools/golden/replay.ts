@@ -65,7 +65,7 @@ async function withServer(group: Group, options: ReplayOptions, queue: Recording
 async function replayRequests(engine: Engine, recording: Recording, server: Server, options: ReplayOptions): Promise<FileResult> {
   const outcomes: Outcomes = new Map();
   const timer = new AbortController();
-  const client = stoppable(engine.clientFrom({ kubeconfig: server.kubeconfig }), timer.signal);
+  const client = stoppable(engine.clientFrom({ kubeconfig: server.tokenKubeconfig ?? server.kubeconfig }), timer.signal);
   const onStep = (step: Step, observed: unknown) => {
     if (step.expect === undefined) return;
     outcomes.set(step, outcomeOf(engine, step, JSON.parse(JSON.stringify(observed))));

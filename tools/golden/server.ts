@@ -1,6 +1,6 @@
 /** Starts the servers that recordings need: `coracle up` with exact components, an empty memory store and the flags of the recorded server. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -10,6 +10,8 @@ import type { Group } from "./scenarios.ts";
 export interface Server {
   /** The admin's kubeconfig. */
   readonly kubeconfig: string;
+  /** The admin's kubeconfig for request recordings: they were made with a static token, which gives a uid and no credential id. */
+  readonly tokenKubeconfig?: string;
   stop(): Promise<void>;
 }
 
@@ -34,10 +36,13 @@ const recordedFlags = {
   "kubelet-preferred-address-types": "InternalIP",
 };
 
+const adminToken = "golden-admin";
+
 /** Starts one server for `group` and waits until it is ready. Throws, with what the server said, when it does not come up. `folder` holds the recordings. */
 export async function startServer(group: Group, folder: string): Promise<Server> {
   const dataDir = mkdtempSync(path.join(tmpdir(), "coracle-golden-"));
   folders.add(dataDir);
+  writeFileSync(tokenFile(dataDir), `${adminToken},admin,admin-uid,system:masters\n`);
   const helpers: ChildProcess[] = [];
   if (group.needs.includes("issuer")) helpers.push(await startIssuer(path.join(folder, "access", "config", "issuer.mjs")));
   const child = spawn(path.join(root, "bin", "coracle"), ["up", ...serverArguments(group, dataDir)], { stdio: ["ignore", "pipe", "pipe"] });
@@ -55,6 +60,7 @@ export async function startServer(group: Group, folder: string): Promise<Server>
     folders.delete(dataDir);
   };
   const kubeconfig = path.join(dataDir, "kubeconfig");
+  const tokenKubeconfig = path.join(dataDir, "golden-token-kubeconfig");
   const deadline = Date.now() + 60_000;
   // An image can be loaded when the node is there, which is later than the API.
   const isReady = () => existsSync(kubeconfig) && (!group.needs.includes("kubelet") || said.includes("Kubernetes is ready."));
@@ -67,11 +73,20 @@ export async function startServer(group: Group, folder: string): Promise<Server>
   }
   try {
     if (group.needs.includes("kubelet")) await loadBusybox(dataDir);
+    if (!hasTokenFile(group)) writeFileSync(tokenKubeconfig, readFileSync(kubeconfig, "utf8").replace(/^( *)"?client-certificate-data.*$/m, `$1token: ${adminToken}`).replace(/^ *"?client-key-data.*\n/m, ""));
   } catch (error) {
     await stop();
     throw error;
   }
-  return { kubeconfig, stop };
+  return hasTokenFile(group) ? { kubeconfig, stop } : { kubeconfig, tokenKubeconfig, stop };
+}
+
+function tokenFile(dataDir: string): string {
+  return path.join(dataDir, "golden-tokens.csv");
+}
+
+function hasTokenFile({ needs }: Pick<Group, "needs">): boolean {
+  return needs.some((need) => need.startsWith("flag:--token-auth-file="));
 }
 
 async function loadBusybox(dataDir: string): Promise<void> {
@@ -94,6 +109,7 @@ export function serverArguments(group: Pick<Group, "needs" | "controllersFlags" 
     else if (kind === "admission-config") flags.set("admission-control-config-file", writeConfig(dataDir, "admission-control-config-file", group.config));
     else if (kind !== "issuer") components.push(need);
   }
+  if (!flags.has("token-auth-file")) flags.set("token-auth-file", tokenFile(dataDir));
   const hasNode = components.includes("kubelet");
   // A recording's node has its pods' network; with us that is a component of its own.
   if (hasNode) components.push("network");

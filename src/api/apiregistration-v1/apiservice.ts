@@ -4,6 +4,7 @@ import { FieldPath } from "../../apimachinery/field-path.ts";
 import { isPortNumber } from "../../apimachinery/formats.ts";
 import { isDns1035Label, isDns1123Subdomain, pathSegmentName } from "../../apimachinery/names.ts";
 import { formatTime } from "../../apimachinery/time.ts";
+import { validateObjectMetaUpdate } from "../meta/object-meta.ts";
 import { defineKind } from "../strategy.ts";
 import { restoreMembers } from "../update-rules.ts";
 import type { APIService, APIServiceSpec, ServiceReference } from "./types.ts";
@@ -32,7 +33,8 @@ export const apiServices = defineKind<APIService>({
   },
   update: {
     prepare: (apiService, old) => restoreMembers(apiService, old, "status"),
-    validate: validateApiService,
+    // (Faults of the metadata are told twice.)
+    validate: (apiService, old) => [...validateObjectMetaUpdate(apiService.metadata, old.metadata), ...validateApiService(apiService)],
     resetFields: ["status"],
     allowsUnconditional: false,
   },

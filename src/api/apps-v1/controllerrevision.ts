@@ -1,7 +1,8 @@
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import { invalid, required } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
-import { deepEqual, isObject } from "../../apimachinery/json.ts";
+import { deepEqual, isObject, sortedMembers } from "../../apimachinery/json.ts";
+import type { JsonObject } from "../../apimachinery/json.ts";
 import { subdomainName } from "../../apimachinery/names.ts";
 import { validateCount } from "../meta/counts.ts";
 import { defineKind } from "../strategy.ts";
@@ -17,7 +18,7 @@ export const controllerRevisions = defineKind<ControllerRevision>({
   update: {
     validate: (revision, old) => [
       ...validateCount(revision.revision, FieldPath.root("revision")),
-      ...(deepEqual(revision.data, old.data) ? [] : [invalid(dataPath, revision.data, "field is immutable")]),
+      ...(deepEqual(revision.data, old.data) ? [] : [invalid(dataPath, sortedMembers((revision.data ?? {}) as JsonObject), "field is immutable")]),
     ],
   },
 });

@@ -1,7 +1,7 @@
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import { invalid, invalidEach, tooLong } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
-import { byteLength, pathSegmentName, subdomainName } from "../../apimachinery/names.ts";
+import { byteLength, subdomainName } from "../../apimachinery/names.ts";
 import { defineKind } from "../strategy.ts";
 import { immutable } from "../update-rules.ts";
 import { parseCertificate } from "./certificate-request-rules.ts";
@@ -12,7 +12,8 @@ import type { ClusterTrustBundle } from "./types.ts";
 export const clusterTrustBundles = defineKind<ClusterTrustBundle>({
   gvk: { group: "certificates.k8s.io", version: "v1", kind: "ClusterTrustBundle" },
   // More of the rule depends on the signer: see `validateBundle`.
-  nameRule: pathSegmentName,
+  // (A whole name is checked together with the signer, below.)
+  nameRule: (name, isPrefix) => (isPrefix === true ? subdomainName(name, true) : []),
   generation: "none",
   create: { validate: validateBundle },
   update: {

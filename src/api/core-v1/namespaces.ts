@@ -28,7 +28,7 @@ export const namespaces = defineKind<Namespace>({
     },
     validate: (namespace) => validateFinalizers(namespace, () => finalizersPath),
   },
-  update: { prepare: (namespace, old) => restoreMembers(namespace, old, "spec", "status"), resetFields: ["spec.finalizers", "status"] },
+  update: { prepare: (namespace, old) => restoreMembers(namespace, old, "spec", "status"), resetFields: ["status"] },
   status: {
     prepare: (namespace, old) => restoreMembers(namespace, old, "spec"),
     validate: validatePhase,

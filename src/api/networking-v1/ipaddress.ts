@@ -1,11 +1,11 @@
 import type { FieldError } from "../../apimachinery/field-error.ts";
-import { invalidEach, required } from "../../apimachinery/field-error.ts";
+import { invalid, invalidEach, required } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { isDns1123Subdomain, pathSegmentName } from "../../apimachinery/names.ts";
 import { validateCanonicalIp } from "../../apimachinery/net.ts";
+import { isSemanticallyEqual } from "../meta/internal-form.ts";
 import { validateSegment } from "../meta/segment.ts";
 import { defineKind } from "../strategy.ts";
-import { immutable } from "../update-rules.ts";
 import type { IPAddress } from "./types.ts";
 
 export const ipAddresses = defineKind<IPAddress>({
@@ -14,7 +14,7 @@ export const ipAddresses = defineKind<IPAddress>({
   generation: "none",
   create: { validate: validateAddress },
   update: {
-    validate: (address, old) => [...validateAddress(address), ...immutable(FieldPath.root("spec", "parentRef"), address.spec?.parentRef, old.spec?.parentRef, null)],
+    validate: (address, old) => [...validateAddress(address), ...(isSemanticallyEqual("api.networking.v1.ParentReference", address.spec?.parentRef, old.spec?.parentRef) ? [] : [invalid(FieldPath.root("spec", "parentRef"), null, "field is immutable")])],
   },
 });
 

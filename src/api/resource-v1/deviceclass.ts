@@ -1,7 +1,7 @@
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import { invalid, invalidEach } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
-import { isQualifiedName, subdomainName } from "../../apimachinery/names.ts";
+import { isDns1123Subdomain, isQualifiedName } from "../../apimachinery/names.ts";
 import { isSemanticallyEqual } from "../meta/internal-form.ts";
 import { defineKind } from "../strategy.ts";
 import type { RuleContext } from "../strategy.ts";
@@ -13,7 +13,7 @@ const specPath = FieldPath.root("spec");
 
 export const deviceClasses = defineKind<DeviceClass>({
   gvk: { group: "resource.k8s.io", version: "v1", kind: "DeviceClass" },
-  nameRule: subdomainName,
+  nameRule: (name, isPrefix) => (isPrefix === true ? [] : isDns1123Subdomain(name, "bytes")),
   generation: ({ spec = {} }, old) => !isSemanticallyEqual("api.resource.v1.DeviceClassSpec", spec, old.spec ?? {}),
   create: { validate: validateClass },
   update: { validate: (deviceClass, _old, context) => validateClass(deviceClass, context) },

@@ -3,7 +3,7 @@ import { AvailabilityController } from "../aggregation/availability-controller.t
 import { LocalServices } from "../aggregation/local-services.ts";
 import { CustomResourceRegistrar } from "../customresources/registrar.ts";
 import { keepDanglingConditions } from "../flowcontrol/dangling.ts";
-import { repairAddresses } from "../services/address-objects.ts";
+import { keepAddresses } from "../services/address-objects.ts";
 import type { ServerState } from "../server-state.ts";
 import { createApiServices } from "./api-services.ts";
 import { publishAuthenticationConfig } from "./authentication-config.ts";
@@ -35,7 +35,7 @@ export const bootstrapSteps: readonly BootstrapStep[] = [
   { name: "start-kubernetes-service-cidr-controller", run: createServiceCidr },
   { name: "bootstrap-controller", run: createKubernetesService },
   { name: "peer-endpoint-reconciler-controller", run: keepEndpoints },
-  { name: "start-service-ip-repair-controllers", run: repairAddresses },
+  { name: "start-service-ip-repair-controllers", run: keepAddresses },
   { name: "start-cluster-authentication-info-controller", run: publishAuthenticationConfig },
   { name: "apiservice-registration-controller", run: createApiServices },
   { name: "crd-informer-synced", run: (server) => new CustomResourceRegistrar(server).start() },

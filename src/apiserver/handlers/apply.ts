@@ -68,7 +68,7 @@ export function readConfiguration(context: RequestContext): Configuration {
   if (value === null) return { config: {}, warnings: [] };
   if (!isObject(value)) throw badRequestError(`error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
   const validation = context.query.get("fieldValidation") ?? "Warn";
-  if (faults.length > 0 && validation === "Strict") throw badRequestError(`error strict decoding YAML: ${faults.join(", ")}`);
+  if (faults.length > 0 && validation === "Strict") throw badRequestError(`error strict decoding patch: error converting YAML to JSON: ${faults.join(", ")}`);
   return { config: value, warnings: validation === "Ignore" ? [] : faultWarnings(faults) };
 }
 

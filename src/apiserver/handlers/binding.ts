@@ -9,6 +9,7 @@ import { formatTime } from "../../apimachinery/time.ts";
 import { parseWriteOptions } from "../registry/options.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { uidMismatch, updateObject } from "../registry/update.ts";
+import type { UpdateRequest } from "../registry/update.ts";
 import { statusResponse } from "../http/write-response.ts";
 import type { RequestContext } from "../request-context.ts";
 import { decodeBody } from "./decode-body.ts";
@@ -26,6 +27,8 @@ export async function handleBinding(context: RequestContext, definition: Resourc
   const admitted = { context, operation: "CREATE", definition: pods, subresource: "binding", namespace: context.info.namespace, name, object: binding as unknown as KubeObject, oldObject: undefined, isDryRun: options.isDryRun } as const;
   await context.server.admission.mutate(admitted);
   if (context.info.subresource === "binding" && binding.metadata.name !== name) throw badRequestError("name in URL does not match name in Binding object");
+  const namespace = binding.metadata.namespace ?? "";
+  if (namespace !== "" && namespace !== context.info.namespace) throw badRequestError("the namespace of the provided object does not match the namespace sent on the request");
   checkTarget(binding);
   await context.server.admission.validate(admitted);
   await updateObject({
@@ -38,7 +41,7 @@ export async function handleBinding(context: RequestContext, definition: Resourc
     createsMissing: false,
     produce(old) {
       if (old === undefined) throw notFoundError(pods, name);
-      return bound(context, old as unknown as Pod, binding, pods) as unknown as KubeObject;
+      return bound({ context, definition: pods, options }, old as unknown as Pod, binding) as unknown as KubeObject;
     },
   });
   return statusResponse({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 }, form);
@@ -53,12 +56,12 @@ function checkTarget(binding: Binding): void {
   if (faults.length > 0) throw new StatusError({ message: faults.length === 1 ? faults[0]! : `[${faults.join(", ")}]`, code: 500 });
 }
 
-function bound(context: RequestContext, old: Pod, binding: Binding, definition: ResourceDefinition): Pod {
+function bound({ context, definition, options }: Pick<UpdateRequest, "context" | "definition" | "options">, old: Pod, binding: Binding): Pod {
   const name = old.metadata.name!;
   const nodeName = binding.target!.name!;
   const refuse = (detail: string) => conflictError({ group: "", resource: "pods/binding" }, name, detail);
   const uid = binding.metadata.uid ?? "";
-  if (uid !== "" && uid !== old.metadata.uid) throw uidMismatch({ definition, namespace: old.metadata.namespace!, name }, uid, old.metadata.uid!);
+  if (uid !== "" && uid !== old.metadata.uid) throw uidMismatch({ context, definition, options, namespace: old.metadata.namespace!, name }, uid, old.metadata.uid!);
   if (old.metadata.deletionTimestamp !== undefined) throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`);
   if ((old.spec?.nodeName ?? "") !== "") throw refuse(`pod ${name} is already assigned to node ${JSON.stringify(old.spec!.nodeName)}`);
   if ((old.spec?.schedulingGates ?? []).length > 0) throw refuse(`pod ${name} has non-empty .spec.schedulingGates`);

@@ -9,7 +9,8 @@ import { matchesLabels, selectorFromObject } from "../../apimachinery/selectors/
 import { StatusError, badRequestError, notFoundError } from "../../apimachinery/status.ts";
 import { formatTime } from "../../apimachinery/time.ts";
 import { deleteObject } from "../registry/delete.ts";
-import type { DeleteOptions } from "../registry/delete-options.ts";
+import { checkedDeleteOptions } from "../registry/delete-options.ts";
+import type { DeleteOptions, RawDeleteOptions } from "../registry/delete-options.ts";
 import { parseWriteOptions } from "../registry/options.ts";
 import type { WriteOptions } from "../registry/options.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
@@ -36,15 +37,9 @@ export async function handleEviction(context: RequestContext, definition: Resour
   const pod = findObject(context.server, "/pods", namespace, name) as unknown as Pod | undefined;
   if (pod === undefined) throw notFoundError(definition, name);
   await context.server.admission.validate(admitted);
-  if (!canIgnoreBudgets(pod)) await takeFromBudget(context, pod, options);
-  const deletion: DeleteOptions = {
-    isDryRun: options.isDryRun || (eviction.deleteOptions?.dryRun ?? []).length > 0,
-    gracePeriodSeconds: eviction.deleteOptions?.gracePeriodSeconds,
-    orphanDependents: undefined,
-    propagationPolicy: eviction.deleteOptions?.propagationPolicy as DeleteOptions["propagationPolicy"],
-    preconditions: eviction.deleteOptions?.preconditions,
-    ignoresReadErrors: false,
-  };
+  const asked = checkedDeleteOptions((eviction.deleteOptions ?? {}) as RawDeleteOptions);
+  const deletion: DeleteOptions = { ...asked, isDryRun: options.isDryRun || asked.isDryRun };
+  if (!canIgnoreBudgets(pod)) await takeFromBudget(context, pod, { ...options, isDryRun: deletion.isDryRun });
   await markEvicted(context, definition, pod, { ...options, isDryRun: deletion.isDryRun });
   await deleteObject({ context, definition, namespace, name, options: deletion });
   return statusResponse({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 }, form);

@@ -1,5 +1,6 @@
 import { test } from "node:test";
 import { deepEqual, throws } from "node:assert/strict";
+import { encodeContinue } from "./continue-token.ts";
 import { matchErrors, parseListOptions } from "./list-options.ts";
 
 test("list options: what a query asks for", () => {
@@ -26,7 +27,8 @@ test("list options: refusals", () => {
     ["timeoutSeconds=1.5", 400, /^strconv\.ParseInt: parsing "1\.5": invalid syntax$/],
     ["resourceVersion=x", 400, /^invalid resource version: resourceVersion: Invalid value: "x": strconv\.ParseUint: parsing "x": invalid syntax$/],
     ["resourceVersion=99999999999999999999", 400, /value out of range$/],
-    ["resourceVersion=5&continue=abc", 400, /^specifying resource version is not allowed when using continue$/],
+    ["resourceVersion=5&continue=bogus", 400, /^invalid continue token: continue key is not valid: illegal base64 data at input byte 4$/],
+    [`resourceVersion=5&continue=${encodeContinue(5, "a")}`, 400, /^specifying resource version is not allowed when using continue$/],
     ["resourceVersionMatch=Exact", 422, /resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided/],
     ["resourceVersionMatch=Exact&resourceVersion=0", 422, /resourceVersionMatch "exact" is forbidden for resourceVersion "0"/],
     ["resourceVersionMatch=Newest&resourceVersion=5", 422, /Unsupported value: "Newest": supported values: "Exact", "NotOlderThan", ""/],
@@ -43,7 +45,7 @@ test("list options: rules of watches", () => {
     ["NotOlderThan", null, "", ["resourceVersionMatch"]],
     ["", "true", "", ["resourceVersionMatch"]],
     ["Exact", "true", "", ["resourceVersionMatch", "resourceVersionMatch"]],
-    ["", null, "abc", ["continue"]],
+    ["", null, "abc", ["resourceVersionMatch"]],
   ];
   for (const [match, sendsInitial, continueToken, fields] of table) {
     deepEqual(matchErrors({ version: "", match, continueToken, isWatch: true, sendsInitial }).map(({ field }) => field), fields, `${match} ${sendsInitial} ${continueToken}`);

@@ -3,6 +3,7 @@ import { forbidden, notSupported } from "../../apimachinery/field-error.ts";
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { badRequestError, invalidError } from "../../apimachinery/status.ts";
+import { decodeContinue } from "./continue-token.ts";
 import { invalidListVersion, parseVersion } from "./versions.ts";
 
 export interface ListOptions {
@@ -24,7 +25,11 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
   parseInteger(query, "timeoutSeconds");
   const errors = matchErrors({ version, match, continueToken, isWatch: false, sendsInitial: query.get("sendInitialEvents") });
   if (errors.length > 0) throw invalidListOptions(errors);
-  if (continueToken !== "" && version !== "" && version !== "0") throw badRequestError("specifying resource version is not allowed when using continue");
+  if (continueToken !== "" && version !== "" && version !== "0") {
+    // What is wrong with the token comes first.
+    decodeContinue(continueToken);
+    throw badRequestError("specifying resource version is not allowed when using continue");
+  }
   const revision = version === "" ? undefined : parseVersion(version);
   if (version !== "" && revision === undefined) throw invalidListVersion(version);
   const isExact = match === "Exact" || (match === "" && limit > 0 && revision !== undefined && revision > 0);
@@ -54,7 +59,7 @@ export function matchErrors(input: MatchInput): FieldError[] {
     if (input.sendsInitial === null && match !== "") errors.push(forbidden(matchPath, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
     if (input.sendsInitial !== null && match !== "NotOlderThan") errors.push(forbidden(matchPath, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
     if (match !== "" && match !== "NotOlderThan") errors.push(notSupported(matchPath, match, ["NotOlderThan"]));
-    if (input.continueToken !== "") errors.push(forbidden(FieldPath.root("continue"), "continue is forbidden for watch"));
+    if (input.continueToken !== "") errors.push(forbidden(matchPath, "resourceVersionMatch is forbidden when continue is provided"));
     return errors;
   }
   if (input.sendsInitial !== null) errors.push(forbidden(initialPath, "sendInitialEvents is forbidden for list"));

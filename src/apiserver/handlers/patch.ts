@@ -1,7 +1,7 @@
 /** PATCH: JSON patch, merge patch, strategic merge patch and server-side apply. */
 import type { ApiResponse } from "../../apimachinery/request.ts";
 import { DecodeError, decodeObject, decodeUntyped } from "../../apimachinery/decode/decode-object.ts";
-import { deepCopy, isObject } from "../../apimachinery/json.ts";
+import { deepCopy, isObject, setMember, sortedMembers } from "../../apimachinery/json.ts";
 import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
 import type { StructSchema } from "../../apimachinery/schema.ts";
 import { apiVersionOf, parseApiVersion } from "../../apimachinery/object.ts";
@@ -16,7 +16,6 @@ import { PatchError } from "../../apimachinery/patch/patch-error.ts";
 import { StatusError, badRequestError, internalServerError, invalidError, notFoundError } from "../../apimachinery/status.ts";
 import { typeRegistry } from "../../api/registry.ts";
 import { asJson, trackUpdate } from "../registry/field-tracking.ts";
-import { sortedMembers } from "../registry/object-codec.ts";
 import type { ObjectCodec } from "../registry/object-codec.ts";
 import { parseWriteOptions } from "../registry/options.ts";
 import type { WriteOptions } from "../registry/options.ts";
@@ -177,7 +176,7 @@ export function patchFailure(error: PatchError): StatusError {
 /** The patched JSON as an object of the kind. Throws 422, which shows the whole of it. */
 export function decodePatched(schema: StructSchema, patched: JsonObject, origin: { readonly type: PatchType; readonly patch: JsonValue }) {
   try {
-    return decodeObject(Buffer.from(JSON.stringify(sortedTop(patched))), schema, { mediaType: "json" });
+    return decodeObject(Buffer.from(JSON.stringify(inReadOrder(patched, origin))), schema, { mediaType: "json" });
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     if (origin.type === "application/apply-patch+yaml") throw new StatusError({ message: error.message, code: 500 }, error);
@@ -199,21 +198,42 @@ function decodePatchedCustom(codec: ObjectCodec, patched: JsonObject) {
   }
 }
 
-/** A strategic patch is shown itself in errors, the others by what they made, members sorted. */
 /** Members in order wherever the patch reached: only that was read. */
 function sortedWhere(patched: JsonValue, patch: JsonValue): JsonValue {
   if (!isObject(patched) || !isObject(patch)) return patched;
   return Object.fromEntries(Object.entries(sortedTop(patched)).map(([name, value]) => [name, Object.hasOwn(patch, name) ? sortedWhere(value, patch[name]!) : value]));
 }
 
+function inReadOrder(patched: JsonObject, { type, patch }: { readonly type: PatchType; readonly patch: JsonValue }): JsonValue {
+  if (type === "application/merge-patch+json") return sortedWhere(patched, patch);
+  return sortedWhere(patched, type === "application/json-patch+json" ? reachOf(patch) : {});
+}
+
+/** The objects that a JSON patch went through on the way to its targets, as a tree. */
+function reachOf(patch: JsonValue): JsonObject {
+  const reach: JsonObject = {};
+  for (const operation of Array.isArray(patch) ? patch : []) {
+    const path = isObject(operation) ? operation["path"] : undefined;
+    if (typeof path !== "string") continue;
+    let at = reach;
+    for (const part of path.split("/").slice(1, -1)) {
+      const below = Object.hasOwn(at, part) && isObject(at[part]) ? at[part] : {};
+      setMember(at, part, below);
+      at = below;
+    }
+  }
+  return reach;
+}
+
 function sortedTop(patched: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(patched).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** A strategic patch is shown itself in errors, the others by what they made, members sorted. */
 export function shownPatch(patched: JsonObject, origin: { readonly type: PatchType; readonly patch: JsonValue; readonly isCustom?: boolean }): string {
   if (origin.isCustom === true) return JSON.stringify(sortedMembers(patched));
   if (origin.type === "application/strategic-merge-patch+json") return goText(origin.patch);
-  return JSON.stringify(origin.type === "application/merge-patch+json" ? sortedWhere(patched, origin.patch) : sortedTop(patched));
+  return JSON.stringify(inReadOrder(patched, origin));
 }
 
 function invalidPatch(shown: string, fault: string): StatusError {

@@ -2,11 +2,19 @@
 import { forbidden, invalid } from "../../apimachinery/field-error.ts";
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
+import { goQuote } from "../../apimachinery/go-quote.ts";
+import { TimeError, parseInstant } from "../../apimachinery/time.ts";
 import { badRequestError, internalServerError, invalidError, StatusError } from "../../apimachinery/status.ts";
 import type { ApiResponse } from "../../apimachinery/request.ts";
 
-/** Throws 422. */
+/** Throws 422, and 400 for what is no number or time. */
 export function validateLogOptions(query: URLSearchParams, podName: string): void {
+  for (const name of ["tailLines", "limitBytes", "sinceSeconds"]) {
+    const text = query.get(name) ?? "";
+    if (text !== "" && !/^[+-]?\d+$/.test(text)) throw badRequestError(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`);
+  }
+  const since = query.get("sinceTime") ?? "";
+  if (since !== "") checkTime(since);
   const errors: FieldError[] = [];
   const check = (name: string, minimum: 0 | 1) => {
     const text = query.get(name);
@@ -19,6 +27,14 @@ export function validateLogOptions(query: URLSearchParams, podName: string): voi
   check("sinceSeconds", 1);
   if (query.has("stream")) errors.push(forbidden(FieldPath.root("stream"), "may not be specified"));
   if (errors.length > 0) throw invalidError({ group: "", kind: "PodLogOptions" }, podName, errors);
+}
+
+function checkTime(text: string): void {
+  try {
+    parseInstant(text, "time");
+  } catch (error) {
+    throw error instanceof TimeError ? badRequestError(error.message) : error;
+  }
 }
 
 /** The kubelet's answer; what it refuses in plain text is thrown as a StatusError. */

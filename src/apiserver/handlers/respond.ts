@@ -1,6 +1,7 @@
 /** The answer of a handler that shows one object. */
 import type { ApiResponse } from "../../apimachinery/request.ts";
 import { canonicalize } from "../../apimachinery/encode/canonical.ts";
+import { sortedMembers } from "../../apimachinery/json.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { StructSchema } from "../../apimachinery/schema.ts";
@@ -9,7 +10,7 @@ import { allMediaTypes, negotiate } from "../http/negotiation.ts";
 import type { Negotiated, Offer, Transform } from "../http/negotiation.ts";
 import { jsonBytesResponse, objectResponse } from "../http/write-response.ts";
 import { isServedAsStored, prepareVersions, readVersion } from "../registry/convert.ts";
-import { printed, sortedMembers } from "../registry/object-codec.ts";
+import { printed } from "../registry/object-codec.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import { parseIncludeObject, partialOf, partialSchema, tableOf, tableSchema } from "./transform.ts";

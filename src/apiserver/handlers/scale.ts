@@ -24,6 +24,7 @@ import { withScaleTable } from "../customresources/scale-table.ts";
 import { customScaleParts, withCustomReplicas } from "../customresources/scale.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { uidMismatch, updateObject } from "../registry/update.ts";
+import type { UpdateRequest } from "../registry/update.ts";
 import type { RequestContext } from "../request-context.ts";
 import { decodeBody } from "./decode-body.ts";
 import { findStored } from "./get.ts";
@@ -56,7 +57,7 @@ export async function handleScale(context: RequestContext, definition: ResourceD
     produce(old) {
       if (old === undefined) throw notFoundError(definition, context.info.name);
       const { scale, entries } = change(withEntries(scaleOf(old, definition), old, definition));
-      checkScale(scale, old, definition);
+      checkScale(scale, old, { context, definition, options });
       const object = withReplicas(old, definition, scale.spec?.replicas ?? 0);
       if ((scale.metadata.resourceVersion ?? "") !== "") object.metadata.resourceVersion = scale.metadata.resourceVersion!;
       setManagedFields(object, parentEntriesAfterScale({ parentEntries: old.metadata.managedFields ?? [], written: entries, paths: replicasPaths(definition), apiVersion: apiVersionOf(definition.group, definition.version) }));
@@ -186,10 +187,10 @@ function patchedScale(context: RequestContext, type: PatchType, { options, hides
   };
 }
 
-function checkScale(scale: Scale, old: KubeObject, definition: ResourceDefinition): void {
+function checkScale(scale: Scale, old: KubeObject, { context, definition, options }: Pick<UpdateRequest, "context" | "definition" | "options">): void {
   const replicas = scale.spec?.replicas ?? 0;
   const name = old.metadata.name!;
   if (replicas < 0 && !definition.isCustom) throw invalidError({ group: "autoscaling", kind: "Scale" }, name, [invalid(FieldPath.root("spec", "replicas"), replicas, "must be greater than or equal to 0")]);
   const uid = scale.metadata.uid ?? "";
-  if (uid !== "" && uid !== old.metadata.uid) throw uidMismatch({ definition, namespace: old.metadata.namespace ?? "", name }, uid, old.metadata.uid!);
+  if (uid !== "" && uid !== old.metadata.uid) throw uidMismatch({ context, definition, options, namespace: old.metadata.namespace ?? "", name }, uid, old.metadata.uid!);
 }

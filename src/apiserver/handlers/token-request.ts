@@ -80,9 +80,9 @@ function checkRequest(request: TokenRequest, name: string): void {
 }
 
 const boundKinds: Readonly<Record<string, { resource: string; key: "pod" | "secret" | "node"; isNamespaced: boolean }>> = {
-  "v1/Pod": { resource: "pods", key: "pod", isNamespaced: true },
-  "v1/Secret": { resource: "secrets", key: "secret", isNamespaced: true },
-  "v1/Node": { resource: "nodes", key: "node", isNamespaced: false },
+  Pod: { resource: "pods", key: "pod", isNamespaced: true },
+  Secret: { resource: "secrets", key: "secret", isNamespaced: true },
+  Node: { resource: "nodes", key: "node", isNamespaced: false },
 };
 
 /** The claims that name what the token is bound to. A pod on a node brings the node along. */
@@ -90,7 +90,8 @@ function boundObject(request: TokenRequest, context: RequestContext): Pick<Token
   const reference = request.spec?.boundObjectRef;
   if (reference === undefined || reference === null) return {};
   const { namespace, name: account } = context.info;
-  const kind = boundKinds[`${reference.apiVersion || "v1"}/${reference.kind ?? ""}`];
+  // (Any version of the group is taken for the one there is.)
+  const kind = (reference.apiVersion ?? "").includes("/") ? undefined : boundKinds[reference.kind ?? ""];
   if (kind === undefined) throw badRequestError(`cannot bind token to object of type ${gvkText(reference)}`);
   if (!reference.name) throw badRequestError("Name parameter required.");
   const object = findObject(context.server, `/${kind.resource}`, kind.isNamespaced ? namespace : "", reference.name ?? "");

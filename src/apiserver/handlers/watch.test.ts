@@ -105,7 +105,7 @@ test("watch: refusals", async () => {
   const table: [query: string, status: number, message: RegExp][] = [
     ["resourceVersion=x", 500, /strconv\.ParseUint: parsing "x": invalid syntax/],
     ["sendInitialEvents=true", 422, /sendInitialEvents requires setting resourceVersionMatch to NotOlderThan/],
-    ["continue=x", 422, /continue is forbidden for watch/],
+    ["continue=x", 422, /resourceVersionMatch is forbidden when continue is provided/],
     ["timeoutSeconds=x", 400, /strconv\.ParseInt/],
     ["labelSelector=%3D", 400, /./],
   ];

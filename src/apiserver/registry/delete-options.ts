@@ -7,6 +7,7 @@ import { openEnvelope } from "../../apimachinery/protobuf/envelope.ts";
 import { invalid, notSupported } from "../../apimachinery/field-error.ts";
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
+import { parseApiVersion } from "../../apimachinery/object.ts";
 import { badRequestError, invalidError } from "../../apimachinery/status.ts";
 import { typeRegistry } from "../../api/registry.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -25,7 +26,7 @@ export interface DeleteOptions {
 
 const schema = typeRegistry.struct("apimachinery.pkg.apis.meta.v1.DeleteOptions")!;
 
-interface RawDeleteOptions {
+export interface RawDeleteOptions {
   kind?: string;
   apiVersion?: string;
   dryRun?: string[];
@@ -39,6 +40,11 @@ interface RawDeleteOptions {
 export function parseDeleteOptions(context: RequestContext): DeleteOptions {
   const raw = context.request.body.length > 0 ? fromBody(context.request.body, context.request.headers["content-type"]) : fromQuery(context.query);
   if (context.request.body.length > 0) context.audit?.noteRequestBody(raw as JsonValue);
+  return checkedDeleteOptions(raw);
+}
+
+/** Throws 422. */
+export function checkedDeleteOptions(raw: RawDeleteOptions): DeleteOptions {
   const errors = validate(raw);
   if (errors.length > 0) throw invalidError({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", errors);
   return {
@@ -59,7 +65,7 @@ function fromBody(body: Uint8Array, contentType = ""): RawDeleteOptions {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequestError(error.reason === "value" ? error.message : unrecognizedText(error));
   }
-  if ((options.kind ?? "") !== "" && options.kind !== "DeleteOptions") throw badRequestError(`decoded object cannot be converted to DeleteOptions`);
+  if ((options.kind ?? "") !== "" && options.kind !== "DeleteOptions") throw badRequestError(conversionFault(options));
   return options;
 }
 
@@ -73,6 +79,12 @@ function fromText(body: Uint8Array, mediaType: "json" | "yaml"): RawDeleteOption
 function fromProtobuf(body: Uint8Array): RawDeleteOptions {
   const { kind, apiVersion, raw } = openEnvelope(body);
   return { kind, apiVersion, ...(decodeMessage(raw, schema) as RawDeleteOptions) };
+}
+
+function conversionFault({ kind = "", apiVersion = "v1" }: RawDeleteOptions): string {
+  const version = parseApiVersion(apiVersion);
+  const isKnown = version !== undefined && typeRegistry.kind(version.group, version.version, kind) !== undefined;
+  return isKnown ? "decoded object cannot be converted to DeleteOptions" : `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
 }
 
 function fromQuery(query: URLSearchParams): RawDeleteOptions {

@@ -17,6 +17,9 @@ const ownLabels: Readonly<Record<string, readonly string[]>> = {
   "resource.k8s.io/v1/resourceslices": ["spec.nodeName", "spec.driver", "spec.pool.name"],
 };
 
+/** The one kind that cannot be chosen by its namespace's label. */
+const withoutNamespace = "certificates.k8s.io/v1/podcertificaterequests";
+
 /** Kinds that word their refusal differently. */
 const refusals: Readonly<Record<string, (label: string, version: string) => string>> = {
   "batch/v1/jobs": (label) => `field label ${JSON.stringify(label)} not supported for Job`,
@@ -29,7 +32,7 @@ export function fieldLabelsOf(group: string, version: string, resource: { readon
   const own = ownLabels[path];
   const refusal = refusals[path];
   const refuse = (refusal && ((label: string) => refusal(label, version))) ?? (own === undefined ? refuseByDefault : (label: string) => `field label not supported: ${label}`);
-  return { accepted: new Set(["metadata.name", "metadata.namespace", ...(own ?? [])]), refuse };
+  return { accepted: new Set(["metadata.name", ...(path === withoutNamespace ? [] : ["metadata.namespace"]), ...(own ?? [])]), refuse };
 }
 
 export function refuseByDefault(label: string): string {

@@ -1,7 +1,6 @@
 /** How the objects of a resource are read and printed: by the schema of their Go type, or (custom resources) by a codec of their own. */
 import { canonicalize } from "../../apimachinery/encode/canonical.ts";
-import { isRawNumber, setMember } from "../../apimachinery/json.ts";
-import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
+import type { JsonObject } from "../../apimachinery/json.ts";
 import type { OtherVersions } from "../../apimachinery/managed-fields/versions.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { StatusError, internalServerError } from "../../apimachinery/status.ts";
@@ -45,24 +44,6 @@ export class UndecodableError extends StatusError {
     this.fault = fault;
     this.isSealed = isSealed;
   }
-}
-
-/** Members in the order of their names, on every level: how Go prints what has no type. Does not recurse. */
-export function sortedMembers(object: JsonObject): JsonObject {
-  const root: JsonValue[] = [object];
-  const pending: (JsonObject | JsonValue[])[] = [root];
-  for (let container = pending.pop(); container !== undefined; container = pending.pop()) {
-    for (const key of Object.keys(container)) {
-      const member = (container as JsonObject)[key]!;
-      if (typeof member !== "object" || member === null || isRawNumber(member)) continue;
-      const copy: JsonObject | JsonValue[] = Array.isArray(member) ? [...member] : {};
-      if (!Array.isArray(copy)) for (const name of Object.keys(member).sort()) setMember(copy, name, (member as JsonObject)[name]!);
-      if (Array.isArray(container)) container[Number(key)] = copy;
-      else setMember(container, key, copy);
-      pending.push(copy);
-    }
-  }
-  return root[0] as JsonObject;
 }
 
 /** An object of this version as JSON, without members that Go would leave out. */

@@ -149,8 +149,10 @@ function checkVersion(request: UpdateRequest, object: KubeObject, old: KubeObjec
 }
 
 /** 409 of a write that names another uid than the object has, as the storage words it. */
-export function uidMismatch({ definition, namespace, name }: Pick<UpdateRequest, "definition" | "namespace" | "name">, given: string, actual: string): StatusError {
-  const key = definition.storage!.prefix + relativeKey(definition, namespace, name);
+/** `context` and `options`: of the request; a dry run knows nothing of the root of all keys. */
+export function uidMismatch({ context, definition, namespace, name, options }: Pick<UpdateRequest, "context" | "definition" | "namespace" | "name"> & { readonly options: Pick<WriteOptions, "isDryRun"> }, given: string, actual: string): StatusError {
+  const { prefix } = definition.storage!;
+  const key = (options.isDryRun ? prefix.slice(context.server.settings.storageRoot.length - 1) : prefix) + relativeKey(definition, namespace, name);
   return conflictError(
     definition,
     name,

@@ -61,7 +61,8 @@ function fieldFaults(requirements: readonly Requirement[], path: FieldPath): Fie
 /** As the expressions of any label selector, under another name. */
 function labelFaults(requirements: readonly Requirement[], path: FieldPath): FieldError[] {
   const errors = validateLabelSelector({ matchExpressions: requirements.map(({ key = "", operator = "", values }) => ({ key, operator, ...(values !== undefined && { values }) })) }, path);
-  return errors.map((error) => ({ ...error, field: error.field.replace("requirements.matchExpressions[", "requirements[") }));
+  // (The operators are not looked at here.)
+  return errors.filter(({ field }) => !field.endsWith(".operator")).map((error) => ({ ...error, field: error.field.replace("requirements.matchExpressions[", "requirements[") }));
 }
 
 function readFields({ rawSelector = "", requirements = [] }: FieldSelectorAttributes): FieldSelector | undefined {

@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import type { Random } from "../../base/random.ts";
 
 export class AddressRange {
+  readonly cidr: string;
   readonly family: "IPv4" | "IPv6";
   readonly #first: bigint;
   /** How many addresses can be given out: neither the first nor, for IPv4, the last. */
@@ -10,6 +11,7 @@ export class AddressRange {
   readonly #bits: number;
 
   constructor(cidr: string) {
+    this.cidr = cidr;
     const [address, length] = cidr.split("/") as [string, string];
     this.family = isIP(address) === 6 ? "IPv6" : "IPv4";
     this.#bits = this.family === "IPv6" ? 128 : 32;

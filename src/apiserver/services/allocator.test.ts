@@ -1,5 +1,5 @@
 import { test } from "node:test";
-import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { deepEqual, equal, match, notDeepEqual, ok } from "node:assert/strict";
 import { seededRandom } from "../../base/random.ts";
 import type { Service } from "../../api/core-v1/types.ts";
 import { ask } from "../../testing/ask.ts";
@@ -92,4 +92,34 @@ test("services: none gets another's address or port when the store fails", async
   ok(specs.length > 30);
   equal(new Set(specs.map(({ clusterIP }) => clusterIP)).size, specs.length);
   equal(new Set(specs.flatMap(({ ports }) => ports!.map(({ nodePort }) => nodePort))).size, specs.length);
+  // Answers that were lost have left Services without their address objects: these are made after a while.
+  const addresses = ["10.0.0.1", ...specs.map(({ clusterIP }) => clusterIP!)].sort();
+  notDeepEqual(await addressNames(cluster), [...new Set(addresses)]);
+  await cluster.clock.advance(200_000);
+  deepEqual(await addressNames(cluster), [...new Set(addresses)]);
+});
+
+test("services: a second range", async () => {
+  await using cluster = await TestCluster.start();
+  const cidrs = "/apis/networking.k8s.io/v1/servicecidrs";
+  const range = (name: string, cidr: string) => ({ kind: "ServiceCIDR", apiVersion: "networking.k8s.io/v1", metadata: { name }, spec: { cidrs: [cidr] } });
+  const asked = service("a", { clusterIP: "192.0.2.3" });
+  equal((await ask(cluster, "POST", services, asked)).status, 422);
+  equal((await ask(cluster, "POST", cidrs, range("second", "192.0.2.0/29"))).status, 201);
+  equal((await ask(cluster, "POST", services, asked)).status, 201);
+  equal((await ask(cluster, "POST", services, service("b", { clusterIP: "192.0.2.3" }))).status, 422);
+  ok((await addressNames(cluster)).includes("192.0.2.3"));
+  const status = { status: { conditions: [{ type: "Ready", status: "False", reason: "R", message: "", lastTransitionTime: "2024-01-01T00:00:00Z" }] } };
+  equal((await ask(cluster, "PATCH", `${cidrs}/second/status`, status, { "content-type": "application/merge-patch+json" })).status, 200);
+  equal((await ask(cluster, "POST", services, service("c", { clusterIP: "192.0.2.4" }))).status, 422);
+});
+
+test("services: a dry run asks only whether the address is of a range, and whether the port is taken", async () => {
+  await using cluster = await TestCluster.start();
+  const dryRun = `${services}?dryRun=All`;
+  await ask(cluster, "POST", services, service("taken", { clusterIP: "10.0.5.5", type: "NodePort", ports: [{ port: 80, nodePort: 30_123 }] }));
+  equal((await ask(cluster, "POST", dryRun, service("a", { clusterIP: "10.0.5.5" }))).status, 201);
+  match((await ask(cluster, "POST", dryRun, service("a", { clusterIP: "192.0.2.1" }))).text, /the provided IP \(192\.0\.2\.1\) is not in the valid range\. The range of valid IPs is 10\.0\.0\.0\/\d+/);
+  equal((await ask(cluster, "POST", dryRun, service("a", { type: "NodePort", ports: [{ port: 80, nodePort: 80 }] }))).status, 201);
+  equal((await ask(cluster, "POST", dryRun, service("a", { type: "NodePort", ports: [{ port: 80, nodePort: 30_123 }] }))).status, 422);
 });

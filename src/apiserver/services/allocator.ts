@@ -36,24 +36,31 @@ export interface AllocatorOptions {
   readonly cache: () => ResourceCache;
   /** The IPAddress objects: what others have taken. */
   readonly addresses: () => ResourceCache;
-  /** The ServiceCIDR objects: further ranges. */
-  readonly serviceCidrs: () => ResourceCache;
   readonly random: Random;
+  /** The server's own ranges. */
   readonly ranges: readonly string[];
+  /** The ServiceCIDR objects: further ranges (KEP-1880). */
+  readonly serviceCidrs: () => ResourceCache;
   readonly nodePorts: { readonly first: number; readonly last: number };
+}
+
+/** What is being given out for one Service. */
+interface Claims<T> {
+  readonly held: T[];
+  readonly isDryRun: boolean;
 }
 
 const nothing: Allocation = { async keep() {}, async release() {} };
 
 export class ServiceAllocator {
   readonly #options: AllocatorOptions;
-  readonly #ranges: readonly AddressRange[];
+  readonly #ownRanges: readonly AddressRange[];
   readonly #pendingAddresses = new Set<string>();
   readonly #pendingPorts = new Set<number>();
 
   constructor(options: AllocatorOptions) {
     this.#options = options;
-    this.#ranges = options.ranges.map((cidr) => new AddressRange(cidr));
+    this.#ownRanges = options.ranges.map((cidr) => new AddressRange(cidr));
   }
 
   /** Fills in what the Service needs. Throws 422 for an address or port that cannot be had, 500 when the range is full. */
@@ -67,8 +74,8 @@ export class ServiceAllocator {
       for (const port of held.ports) this.#pendingPorts.delete(port);
     };
     try {
-      this.#allocateAddresses(service, old, held.addresses);
-      this.#allocatePorts(service, old, held.ports);
+      this.#allocateAddresses(service, old, { held: held.addresses, isDryRun: request.isDryRun });
+      this.#allocatePorts(service, old, { held: held.ports, isDryRun: request.isDryRun });
     } catch (error) {
       await release();
       throw error;
@@ -86,7 +93,7 @@ export class ServiceAllocator {
     await removeAddresses(server, clusterAddresses(object as unknown as Service));
   }
 
-  #allocateAddresses(service: Service, old: Service | undefined, held: string[]): void {
+  #allocateAddresses(service: Service, old: Service | undefined, { held, isDryRun }: Claims<string>): void {
     const spec = service.spec!;
     if (spec.type === "ExternalName" || spec.clusterIP === "None") return;
     const families = spec.ipFamilies ?? [];
@@ -96,12 +103,12 @@ export class ServiceAllocator {
     const errors: FieldError[] = [];
     for (const [index, family] of families.entries()) {
       const wanted = given[index];
-      const ranges = this.#rangesOf(family);
+      const ranges = this.#ranges().filter((candidate) => candidate.family === family);
       if (wanted !== undefined && wanted !== "" && kept.has(wanted)) addresses.push(wanted);
       else if (wanted !== undefined && wanted !== "") {
-        const fault = this.#claim(ranges, wanted, given);
+        const fault = isDryRun ? this.#dryRunFault(ranges, wanted, given) : this.#claim(ranges, wanted, given);
         if (fault !== undefined) errors.push(fault);
-        else held.push(canonicalAddress(wanted));
+        else if (!isDryRun) held.push(canonicalAddress(wanted));
         addresses.push(wanted);
       } else {
         if (ranges.length === 0) throw internalServerError(`failed to allocate a serviceIP: no range of family ${family}`);
@@ -119,27 +126,6 @@ export class ServiceAllocator {
     }
   }
 
-  /** The server's own ranges, and those of ServiceCIDRs that are ready and not going (KEP-1880). */
-  #rangesOf(family: string): readonly AddressRange[] {
-    const ranges = this.#ranges.filter((range) => range.family === family);
-    const cache = this.#options.serviceCidrs();
-    for (const [, stored] of cache.state.entries()) {
-      const { metadata, spec, status } = cache.parse(stored) as unknown as ServiceCIDR;
-      const isReady = status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") === true;
-      if (!isReady || metadata.deletionTimestamp !== undefined) continue;
-      for (const cidr of spec?.cidrs ?? []) if (!this.#options.ranges.includes(cidr)) ranges.push(new AddressRange(cidr));
-    }
-    return ranges.filter((range) => range.family === family);
-  }
-
-  #pickAddress(ranges: readonly AddressRange[]): string | undefined {
-    for (const range of ranges) {
-      const address = range.pick(this.#options.random, (candidate) => this.#isAddressTaken(candidate));
-      if (address !== undefined) return address;
-    }
-    return undefined;
-  }
-
   /** `given`: all addresses that the Service asks for, which the fault shows. */
   #claim(ranges: readonly AddressRange[], address: string, given: readonly string[]): FieldError | undefined {
     const path = FieldPath.root("spec", "clusterIPs");
@@ -152,7 +138,39 @@ export class ServiceAllocator {
     return undefined;
   }
 
-  #allocatePorts(service: Service, old: Service | undefined, held: number[]): void {
+  /** In a dry run nothing is asked of an address but that a range has it, as upstream does. */
+  #dryRunFault(ranges: readonly AddressRange[], address: string, given: readonly string[]): FieldError | undefined {
+    if (ranges.some((range) => range.contains(address))) return undefined;
+    const fault = ranges[0] === undefined ? "the provided network does not match the current range" : `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${ranges[0].cidr}`;
+    return invalid(FieldPath.root("spec", "clusterIPs"), given, `failed to allocate IP ${address}: ${fault}`);
+  }
+
+  #pickAddress(ranges: readonly AddressRange[]): string | undefined {
+    for (const range of ranges) {
+      const address = range.pick(this.#options.random, (candidate) => this.#isAddressTaken(candidate));
+      if (address !== undefined) return address;
+    }
+    return undefined;
+  }
+
+  #knownRanges: { state: unknown; ranges: readonly AddressRange[] } | undefined;
+
+  /** The server's own ranges, then those of ServiceCIDRs that are neither refused nor leaving. (One that nobody has judged counts as ready.) */
+  #ranges(): readonly AddressRange[] {
+    const cache = this.#options.serviceCidrs();
+    if (this.#knownRanges?.state === cache.state) return this.#knownRanges.ranges;
+    const known = new Map(this.#ownRanges.map((range) => [range.cidr, range]));
+    for (const [, stored] of cache.state.entries()) {
+      const { metadata, spec, status } = cache.parse(stored) as unknown as ServiceCIDR;
+      const isRefused = (status?.conditions ?? []).some((condition) => condition.type === "Ready" && condition.status !== "True");
+      if (isRefused || metadata.deletionTimestamp !== undefined) continue;
+      for (const cidr of spec?.cidrs ?? []) if (!known.has(cidr)) known.set(cidr, new AddressRange(cidr));
+    }
+    this.#knownRanges = { state: cache.state, ranges: [...known.values()] };
+    return this.#knownRanges.ranges;
+  }
+
+  #allocatePorts(service: Service, old: Service | undefined, { held, isDryRun }: Claims<number>): void {
     const spec = service.spec!;
     const needsPorts = spec.type === "NodePort" || (spec.type === "LoadBalancer" && spec.allocateLoadBalancerNodePorts !== false);
     const own = new Set([...(old?.spec?.ports ?? []).map((port) => port.nodePort ?? 0), old?.spec?.healthCheckNodePort ?? 0]);
@@ -161,7 +179,7 @@ export class ServiceAllocator {
     for (const [index, port] of (spec.ports ?? []).entries()) {
       const wanted = port.nodePort ?? 0;
       if (wanted === 0) continue;
-      const fault = this.#claimPort(port, FieldPath.root("spec", "ports").index(index).child("nodePort"), { own, claimed });
+      const fault = this.#claimPort(port, FieldPath.root("spec", "ports").index(index).child("nodePort"), { own, claimed, isDryRun });
       if (fault !== undefined) errors.push(fault);
       else if (!own.has(wanted)) held.push(wanted);
     }
@@ -174,11 +192,12 @@ export class ServiceAllocator {
     }
   }
 
-  #claimPort(port: ServicePort, path: FieldPath, state: { own: ReadonlySet<number>; claimed: Map<number, string> }): FieldError | undefined {
+  #claimPort(port: ServicePort, path: FieldPath, state: { own: ReadonlySet<number>; claimed: Map<number, string>; isDryRun: boolean }): FieldError | undefined {
     const wanted = port.nodePort!;
     const { first, last } = this.#options.nodePorts;
     if (state.own.has(wanted)) return undefined;
-    if (wanted < first || wanted > last) return invalid(path, wanted, `provided port is not in the valid range. The range of valid ports is ${first}-${last}`);
+    // (A dry run does not look at the range, as upstream does.)
+    if (!state.isDryRun && (wanted < first || wanted > last)) return invalid(path, wanted, `provided port is not in the valid range. The range of valid ports is ${first}-${last}`);
     // One Service may use a port once for each protocol.
     const earlier = state.claimed.get(wanted);
     if (earlier !== undefined && earlier !== port.protocol) return undefined;

@@ -66,7 +66,6 @@ export const pods = defineKind<Pod>({
         ...validateEphemeralUpdate(pod, old),
       ],
       warnings: podWarnings,
-      resetFields: ["spec", "status"],
     },
     resize: {
       prepare: keepOnlyResize,

@@ -2,6 +2,7 @@
 import type { Pod } from "../../../api/core-v1/types.ts";
 import type { RuntimeClass } from "../../../api/node-v1/types.ts";
 import { compareQuantities } from "../../../apimachinery/quantity.ts";
+import { StatusError } from "../../../apimachinery/status.ts";
 import { findObject } from "../../registry/rule-context.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../chain.ts";
 import { refuse } from "../refuse.ts";
@@ -45,6 +46,7 @@ function validate(request: AdmissionRequest): void {
 
 function classOf(request: AdmissionRequest, name: string | undefined): RuntimeClass | undefined {
   if (name === undefined) return undefined;
+  if (name === "") throw new StatusError({ message: "resource name may not be empty", code: 500 });
   const found = findObject(request.context.server, "node.k8s.io/runtimeclasses", "", name);
   if (found === undefined) throw refuse(request, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`);
   return found as unknown as RuntimeClass;

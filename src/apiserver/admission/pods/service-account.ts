@@ -56,7 +56,7 @@ function findAccount(request: AdmissionRequest, name: string): ServiceAccount {
 
 /** Each container without a mount of its own at the usual place gets one of the token volume. */
 function mountToken({ context }: AdmissionRequest, spec: PodSpec): void {
-  const existing = (spec.volumes ?? []).find((volume) => volume.name.startsWith(volumePrefix));
+  const existing = (spec.volumes ?? []).find((volume) => volume.name?.startsWith(volumePrefix));
   const name = existing?.name ?? volumePrefix + nameSuffix(context.server.random);
   let isNeeded = false;
   for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {

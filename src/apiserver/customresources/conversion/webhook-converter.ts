@@ -1,9 +1,9 @@
 /** Conversion strategy Webhook: a server elsewhere turns objects of one version into another, many at once (documentation page "Versions in CustomResourceDefinitions"). */
 import { newUid } from "../../../base/ids.ts";
+import { sortedMembers } from "../../../apimachinery/json.ts";
 import type { JsonObject, JsonValue } from "../../../apimachinery/json.ts";
 import type { WebhookConversion } from "../../../api/apiextensions-v1/types.ts";
 import type { ServerState } from "../../server-state.ts";
-import { sortedMembers } from "../../registry/object-codec.ts";
 import { callWebhook } from "../../webhooks/webhook-client.ts";
 import { WebhookError } from "../../webhooks/review-webhook.ts";
 import { checkConverted } from "./check-converted.ts";
