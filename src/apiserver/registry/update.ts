@@ -64,6 +64,8 @@ async function createMissing(request: UpdateRequest): Promise<Updated> {
   if (!request.createsMissing) throw notFoundError(definition, request.name);
   const object = await request.produce(undefined);
   if ((object.metadata.uid ?? "") !== "") throw uidMismatch(request, object.metadata.uid!, "");
+  // (What is made by an update may name a version, which is of no consequence.)
+  delete object.metadata.resourceVersion;
   const written = await createObject({ context, definition, namespace, options, object, isTracked: true });
   return { ...written, isCreated: true };
 }
