@@ -10,6 +10,7 @@ import type { TokenRequest } from "../api/authentication-v1/types.ts";
 import { clientName } from "./certificates.ts";
 import type { Certificates } from "./certificates.ts";
 import type { Environment } from "./environment.ts";
+import { renewedPair } from "./renewal.ts";
 
 export interface ApiConnection extends AsyncDisposable {
   /** `https://host:port`, for what is told to others (kubeconfigs, pods). */
@@ -33,8 +34,9 @@ export function tlsConnection(url: string, certificates: Certificates, environme
   const withCertificate = (user: UserInfo): Transport => {
     let transport: Promise<TlsTransport> | undefined;
     const connect = async () => {
-      const { key, certificate } = await certificates.client(clientName(user.username), user.username, user.groups.filter((group) => group !== "system:authenticated"));
-      const made = new TlsTransport({ url, clock, ca: await certificates.authority(), key, certificate });
+      const groups = user.groups.filter((group) => group !== "system:authenticated");
+      const clientCertificate = renewedPair(() => certificates.client(clientName(user.username), user.username, groups), clock);
+      const made = new TlsTransport({ url, clock, ca: await certificates.authority(), clientCertificate });
       open.push(made);
       return made;
     };

@@ -1,23 +1,22 @@
 /**
- * The cluster's keys and certificates, made once and kept in a store of keys: one authority, a serving certificate, client certificates
- * by name, and the key that signs service account tokens.
+ * The cluster's keys and certificates, kept in a store of keys: one authority, a serving certificate, client certificates by name, and the
+ * key that signs service account tokens. A certificate that is asked for late in its life is made anew, where the authority's key is;
+ * elsewhere the kept one is handed out, and whoever has others sign puts its successor into the store.
  */
 import "reflect-metadata";
-import { generateKeyPair, webcrypto } from "node:crypto";
+import { X509Certificate, generateKeyPair, webcrypto } from "node:crypto";
 import { isIP } from "node:net";
 import { promisify } from "node:util";
 import * as x509 from "@peculiar/x509";
 import type { Clock } from "../base/clock.ts";
-import type { KeyStore } from "./key-store.ts";
-
-export interface KeyAndCertificate {
-  /** PEM. */
-  readonly key: string;
-  readonly certificate: string;
-}
+import { isDue, lifeOf } from "./certificate-life.ts";
+import { readPair, writePair } from "./key-store.ts";
+import type { KeyAndCertificate, KeyStore } from "./key-store.ts";
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const yearMs = 365 * 24 * 3_600_000;
+const authorityLifeMs = 10 * yearMs;
+const certificateLifeMs = yearMs;
 x509.cryptoProvider.set(webcrypto as unknown as Crypto);
 
 /** Without a key where only its certificate was handed out. */
@@ -36,7 +35,9 @@ export class Certificates {
   readonly #store: KeyStore;
   readonly #clock: Clock;
   readonly #authorityName: string;
-  #authority: Authority | undefined;
+  #authority: Promise<Authority> | undefined;
+  /** Those that are being made, by name. */
+  readonly #making = new Map<string, Promise<KeyAndCertificate>>();
 
   /** `authorityName` is that of its files. */
   constructor(store: KeyStore, clock: Clock, authorityName = "ca") {
@@ -65,25 +66,32 @@ export class Certificates {
     return exportKey((await this.#signer()).key);
   }
 
-  /** The serving certificate for these names and addresses; made anew, with `also` in it, when they changed. */
+  /** The serving certificate for these names and addresses; made anew, with `also` in it, when they changed or it is late in its life. */
   async serving(name: string, hosts: readonly string[], also: readonly string[] = []): Promise<KeyAndCertificate> {
-    const known = await this.#read(name);
-    if (known !== undefined && covers(known.certificate, hosts)) return known;
-    return this.#issue(name, { commonName: name, organizations: [], hosts: [...new Set([...hosts, ...also])], usage: "serverAuth" });
+    return this.#kept(name, { commonName: name, organizations: [], hosts: [...new Set([...hosts, ...also])], usage: "serverAuth" }, hosts);
   }
 
-  /** A client certificate: `commonName` is the user, `organizations` are the groups. */
+  /** A client certificate: `commonName` is the user, `organizations` are the groups. Made anew when it is late in its life. */
   async client(name: string, commonName: string, organizations: readonly string[]): Promise<KeyAndCertificate> {
-    return (await this.#read(name)) ?? this.#issue(name, { commonName, organizations, hosts: [], usage: "clientAuth" });
+    return this.#kept(name, { commonName, organizations, hosts: [], usage: "clientAuth" });
   }
 
-  /** Puts into another store what a node may have: the authority's certificate, its own for serving, and those of its kubelet and proxy. No key of the authority. */
+  /**
+   * Puts into another store what a node may have: the authority's certificate, its own for serving, and those of its kubelet and proxy. No
+   * key of the authority. What is there already and good for long stays.
+   */
   async handOut(store: KeyStore, { name, hosts }: { readonly name: string; readonly hosts: readonly string[] }): Promise<void> {
-    await store.write("ca.crt", await this.authority());
+    const authority = await this.authority();
+    if ((await store.read("ca.crt")) !== authority) await store.write("ca.crt", authority);
     const client = { hosts: [], usage: "clientAuth" } as const;
-    await this.#issue("kubelet", { commonName: "kubelet", organizations: [], hosts, usage: "serverAuth" }, store);
-    await this.#issue(clientName(`system:node:${name}`), { ...client, commonName: `system:node:${name}`, organizations: ["system:nodes"] }, store);
-    await this.#issue(clientName("system:kube-proxy"), { ...client, commonName: "system:kube-proxy", organizations: [] }, store);
+    for (const [file, subject] of [
+      ["kubelet", { commonName: "kubelet", organizations: [], hosts, usage: "serverAuth" }],
+      [clientName(`system:node:${name}`), { ...client, commonName: `system:node:${name}`, organizations: ["system:nodes"] }],
+      [clientName("system:kube-proxy"), { ...client, commonName: "system:kube-proxy", organizations: [] }],
+    ] as const) {
+      const known = await readPair(store, file);
+      if (known === undefined || !(await this.#isOurs(known)) || !covers(known.certificate, subject.hosts) || (await this.#isToRenew(known))) await writePair(store, file, await this.#issue(subject));
+    }
   }
 
   /** PEM of the key that signs service account tokens: RSA, or ECDSA, which is made in no time, where nothing is kept. */
@@ -96,6 +104,38 @@ export class Certificates {
     return pem;
   }
 
+  /** The pair in the store when it is for these hosts and not late in its life; otherwise a new one, made once for all who ask. */
+  async #kept(name: string, subject: Subject, hosts: readonly string[] = []): Promise<KeyAndCertificate> {
+    const known = await readPair(this.#store, name);
+    if (known !== undefined && covers(known.certificate, hosts) && !(await this.#isToRenew(known))) return known;
+    const making = this.#making.get(name) ?? this.#make(name, subject).finally(() => this.#making.delete(name));
+    this.#making.set(name, making);
+    return making;
+  }
+
+  async #make(name: string, subject: Subject): Promise<KeyAndCertificate> {
+    const pair = await this.#issue(subject);
+    await writePair(this.#store, name, pair);
+    return pair;
+  }
+
+  /** Late in its life, and here is what makes one that lasts longer. */
+  async #isToRenew({ certificate }: KeyAndCertificate): Promise<boolean> {
+    if (!isDue(certificate, this.#clock.nowMs())) return false;
+    const authority = await this.#loadAuthority();
+    return authority.key !== undefined && this.#endOfNext(authority) > lifeOf(certificate).endMs;
+  }
+
+  async #isOurs({ certificate }: KeyAndCertificate): Promise<boolean> {
+    const { pem } = await this.#loadAuthority();
+    return new X509Certificate(certificate).verify(new X509Certificate(pem).publicKey);
+  }
+
+  /** When a certificate made now ends: not after what it is checked with. */
+  #endOfNext({ pem }: Authority): number {
+    return Math.min(this.#clock.nowMs() + certificateLifeMs, lifeOf(pem).endMs);
+  }
+
   async #signer(): Promise<Required<Authority>> {
     const { key, ...authority } = await this.#loadAuthority();
     if (key === undefined) throw new Error(`${this.#authorityName}.key is missing ${this.#store.place}: only where the cluster was made can certificates be signed`);
@@ -103,18 +143,23 @@ export class Certificates {
   }
 
   /** The one that is kept; without any, a new one. */
-  async #loadAuthority(): Promise<Authority> {
-    if (this.#authority !== undefined) return this.#authority;
+  #loadAuthority(): Promise<Authority> {
+    return (this.#authority ??= this.#readAuthority().catch((error: unknown) => {
+      this.#authority = undefined;
+      throw error;
+    }));
+  }
+
+  async #readAuthority(): Promise<Authority> {
     const name = this.#authorityName;
     const [pem, key] = await Promise.all([this.#store.read(`${name}.crt`), this.#store.read(`${name}.key`)]);
     if (pem === undefined && key !== undefined) throw new Error(`${name}.crt is missing ${this.#store.place}, beside ${name}.key: restore the data directory from a backup`);
     if (pem === undefined) return this.#makeAuthority();
     try {
-      this.#authority = { certificate: new x509.X509Certificate(pem), pem, ...(key !== undefined && { key: await importKey(key) }) };
+      return { certificate: new x509.X509Certificate(pem), pem, ...(key !== undefined && { key: await importKey(key) }) };
     } catch (cause) {
       throw new Error(`${name}.crt or ${name}.key ${this.#store.place} is damaged: restore the data directory from a backup`, { cause });
     }
-    return this.#authority;
   }
 
   async #makeAuthority(): Promise<Authority> {
@@ -124,7 +169,7 @@ export class Certificates {
       serialNumber: serialNumber(),
       name: `CN=coracle-${this.#authorityName}`,
       notBefore: new Date(nowMs - 3_600_000),
-      notAfter: new Date(nowMs + 10 * yearMs),
+      notAfter: new Date(nowMs + authorityLifeMs),
       signingAlgorithm: algorithm,
       keys,
       extensions: [new x509.BasicConstraintsExtension(true, undefined, true), new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign | x509.KeyUsageFlags.digitalSignature, true), await x509.SubjectKeyIdentifierExtension.create(keys.publicKey)],
@@ -132,11 +177,10 @@ export class Certificates {
     const pem = certificate.toString("pem");
     await this.#store.write(`${this.#authorityName}.key`, await exportKey(keys.privateKey));
     await this.#store.write(`${this.#authorityName}.crt`, pem);
-    this.#authority = { certificate, key: keys.privateKey, pem };
-    return this.#authority;
+    return { certificate, key: keys.privateKey, pem };
   }
 
-  async #issue(name: string, subject: Subject, store = this.#store): Promise<KeyAndCertificate> {
+  async #issue(subject: Subject): Promise<KeyAndCertificate> {
     const authority = await this.#signer();
     const keys = await generateKeys();
     const nowMs = this.#clock.nowMs();
@@ -145,7 +189,7 @@ export class Certificates {
       subject: new x509.Name([...subject.organizations.map((organization) => ({ O: [organization] })), { CN: [subject.commonName] }]).toString(),
       issuer: authority.certificate.subject,
       notBefore: new Date(nowMs - 3_600_000),
-      notAfter: new Date(nowMs + 5 * yearMs),
+      notAfter: new Date(this.#endOfNext(authority)),
       signingAlgorithm: algorithm,
       publicKey: keys.publicKey,
       signingKey: authority.key,
@@ -157,15 +201,7 @@ export class Certificates {
         await x509.AuthorityKeyIdentifierExtension.create(authority.certificate),
       ],
     });
-    const result = { key: await exportKey(keys.privateKey), certificate: certificate.toString("pem") };
-    await store.write(`${name}.key`, result.key);
-    await store.write(`${name}.crt`, result.certificate);
-    return result;
-  }
-
-  async #read(name: string): Promise<KeyAndCertificate | undefined> {
-    const [key, certificate] = await Promise.all([this.#store.read(`${name}.key`), this.#store.read(`${name}.crt`)]);
-    return key === undefined || certificate === undefined ? undefined : { key, certificate };
+    return { key: await exportKey(keys.privateKey), certificate: certificate.toString("pem") };
   }
 }
 

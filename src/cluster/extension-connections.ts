@@ -6,20 +6,27 @@ import https from "node:https";
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { ExtensionConnector, ExtensionRequest, ExtensionTarget } from "../apiserver/aggregation/connector.ts";
 import type { ApiResponse } from "../apimachinery/request.ts";
-import type { KeyAndCertificate } from "./certificates.ts";
+import type { KeyAndCertificate } from "./key-store.ts";
 import { connectionFault } from "./connection-faults.ts";
-import { flatten, join } from "./http-answers.ts";
+import { flatten, join, letGo } from "./http-answers.ts";
 
 /** Servers whose connections are kept; the one that was called longest ago goes first. */
 const keptServers = 64;
 
 export class ExtensionConnections implements ExtensionConnector {
-  readonly #client: KeyAndCertificate | undefined;
+  #client: KeyAndCertificate | undefined;
   readonly #agents = new Map<string, https.Agent>();
 
   /** `client`: what the front proxy shows of itself. */
   constructor(client: KeyAndCertificate | undefined) {
     this.#client = client;
+  }
+
+  /** From now on servers are shown this certificate; requests under way keep their connections. */
+  renew(client: KeyAndCertificate): void {
+    this.#client = client;
+    for (const agent of this.#agents.values()) letGo(agent);
+    this.#agents.clear();
   }
 
   send(target: ExtensionTarget, request: ExtensionRequest): Promise<ApiResponse> {
@@ -50,8 +57,7 @@ export class ExtensionConnections implements ExtensionConnector {
     this.#agents.set(key, agent);
     const [oldest] = this.#agents.keys();
     if (this.#agents.size > keptServers) {
-      // Requests under way keep their connections.
-      this.#agents.get(oldest!)!.options.keepAlive = false;
+      letGo(this.#agents.get(oldest!)!);
       this.#agents.delete(oldest!);
     }
     return agent;

@@ -14,12 +14,9 @@ import { ask } from "../testing/ask.ts";
 import { TestCluster } from "../testing/cluster.ts";
 import { Certificates } from "./certificates.ts";
 import { FollowedFile } from "./followed-file.ts";
+import { keysInMemory } from "./key-store.ts";
 
-function authority(clock = systemClock()) {
-  const kept = new Map<string, string>();
-  const store = { read: async (name: string) => kept.get(name), write: async (name: string, text: string) => void kept.set(name, text) };
-  return new Certificates(store as unknown as ConstructorParameters<typeof Certificates>[0], clock);
-}
+const authority = (clock = systemClock()) => new Certificates(keysInMemory(), clock);
 
 const der = async (certificates: Certificates, name: string, groups: readonly string[] = []) => new Uint8Array(new X509Certificate((await certificates.client(name, name, [...groups])).certificate).raw);
 const names = { allowedNames: ["front-proxy"], username: ["x-remote-user"], uid: ["x-remote-uid"], group: ["x-remote-group"], extraPrefixes: ["x-remote-extra-"] };

@@ -1,5 +1,6 @@
 /** Answers of servers behind this one, and connections that were handed over. */
 import type { IncomingHttpHeaders } from "node:http";
+import type { Agent } from "node:https";
 import type { Duplex } from "node:stream";
 import type { UpgradedConnection } from "../apimachinery/request.ts";
 
@@ -30,4 +31,10 @@ export async function join(client: UpgradedConnection, node: { readonly stream: 
     client.stream.pipe(node.stream);
     node.stream.pipe(client.stream);
   });
+}
+
+/** Closes an agent's idle connections; the others close with the requests that they carry. */
+export function letGo(agent: Agent & { keepAlive?: boolean }): void {
+  agent.keepAlive = false;
+  for (const socket of Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? [])) socket.destroy();
 }

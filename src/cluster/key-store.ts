@@ -1,6 +1,13 @@
 /** Where keys and certificates are kept: in a directory, for its owner only, or nowhere but in memory. */
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { X509Certificate, createPrivateKey } from "node:crypto";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+
+export interface KeyAndCertificate {
+  /** PEM. */
+  readonly key: string;
+  readonly certificate: string;
+}
 
 export interface KeyStore {
   /** Behind a file's name in a message: `in /var/lib/coracle/pki`. */
@@ -9,12 +16,43 @@ export interface KeyStore {
   readonly isKept: boolean;
   /** The file's text; undefined when there is none. */
   read(name: string): Promise<string | undefined>;
+  /** Whoever reads meanwhile, or after a crash, sees the old text or the new one. */
   write(name: string, text: string): Promise<void>;
+  remove(name: string): Promise<void>;
+}
+
+/** The key and the certificate of this name; undefined when they are not both there, or are not each other's. */
+export async function readPair(store: KeyStore, name: string): Promise<KeyAndCertificate | undefined> {
+  const [certificate, ...keys] = await Promise.all([`${name}.crt`, `${name}.key`, nextKey(name)].map((file) => store.read(file)));
+  if (certificate === undefined) return undefined;
+  const key = keys.find((pem) => pem !== undefined && belongTogether(pem, certificate));
+  return key === undefined ? undefined : { key, certificate };
+}
+
+/** Puts a pair in the place of another: the old one counts until the new one is there, whenever the process ends. */
+export async function writePair(store: KeyStore, name: string, { key, certificate }: KeyAndCertificate): Promise<void> {
+  await store.write(nextKey(name), key);
+  await store.write(`${name}.crt`, certificate);
+  await store.write(`${name}.key`, key);
+  await store.remove(nextKey(name));
+}
+
+/** Where a key waits for its certificate. */
+const nextKey = (name: string) => `${name}.next.key`;
+
+function belongTogether(key: string, certificate: string): boolean {
+  try {
+    return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    // What cannot be read belongs to nothing.
+    return false;
+  }
 }
 
 /** In `DIR/pki`, files with mode 0600. */
 export function keyDirectory(dataDir: string): KeyStore {
   const folder = join(dataDir, "pki");
+  let writes = 0;
   return {
     place: `in ${folder}`,
     isKept: true,
@@ -29,9 +67,12 @@ export function keyDirectory(dataDir: string): KeyStore {
     async write(name, text) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const file = join(folder, name);
-      await writeFile(file, text, { mode: 0o600 });
-      await chmod(file, 0o600);
+      const written = `${file}.${process.pid}-${++writes}.tmp`;
+      await rm(written, { force: true });
+      await writeFile(written, text, { mode: 0o600, flag: "wx", flush: true });
+      await rename(written, file);
     },
+    remove: (name) => rm(join(folder, name), { force: true }),
   };
 }
 
@@ -43,6 +84,9 @@ export function keysInMemory(): KeyStore {
     read: async (name) => texts.get(name),
     async write(name, text) {
       texts.set(name, text);
+    },
+    async remove(name) {
+      texts.delete(name);
     },
   };
 }

@@ -1,5 +1,5 @@
 /** A kubeconfig with everything embedded: one cluster, one user, one context. */
-import type { KeyAndCertificate } from "./certificates.ts";
+import type { KeyAndCertificate } from "./key-store.ts";
 
 export interface KubeconfigContent {
   readonly server: string;

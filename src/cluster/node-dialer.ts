@@ -5,16 +5,24 @@ import type { IncomingMessage } from "node:http";
 import type { ApiRequest, ApiResponse } from "../apimachinery/request.ts";
 import type { ForwardTarget, NodeConnector } from "../apiserver/streaming/node-connector.ts";
 import type { Clock } from "../base/clock.ts";
-import type { KeyAndCertificate } from "./certificates.ts";
-import { flatten, join } from "./http-answers.ts";
+import type { KeyAndCertificate } from "./key-store.ts";
+import { flatten, join, letGo } from "./http-answers.ts";
 
 export class NodeDialer implements NodeConnector {
-  readonly #agent: https.Agent;
+  #agent: https.Agent;
+  readonly #authority: string;
   readonly #clock: Clock;
 
   constructor(client: KeyAndCertificate, authority: string, clock: Clock) {
-    this.#agent = new https.Agent({ keepAlive: true, key: client.key, cert: client.certificate, ca: authority, checkServerIdentity: () => undefined });
+    this.#agent = agentFor(client, authority);
+    this.#authority = authority;
     this.#clock = clock;
+  }
+
+  /** From now on kubelets are shown this certificate; requests under way keep their connections. */
+  renew(client: KeyAndCertificate): void {
+    letGo(this.#agent);
+    this.#agent = agentFor(client, this.#authority);
   }
 
   send(target: { readonly node: string; readonly address: string; readonly port: number }, request: Omit<ApiRequest, "peer">): Promise<ApiResponse> {
@@ -63,6 +71,10 @@ export class NodeDialer implements NodeConnector {
   async close(): Promise<void> {
     this.#agent.destroy();
   }
+}
+
+function agentFor(client: KeyAndCertificate, authority: string): https.Agent {
+  return new https.Agent({ keepAlive: true, key: client.key, cert: client.certificate, ca: authority, checkServerIdentity: () => undefined });
 }
 
 function forwardable(headers: Readonly<Record<string, string>>, isUpgrade: boolean): Record<string, string> {

@@ -1,5 +1,5 @@
 /** `coracle up`: every component in one process, in the foreground, until a signal. */
-import { writeAdminKubeconfig } from "./admin-kubeconfig.ts";
+import { keepAdminKubeconfig } from "./admin-kubeconfig.ts";
 import { loopbackConnection } from "./api-connection.ts";
 import { Certificates } from "./certificates.ts";
 import { keyDirectory } from "./key-store.ts";
@@ -31,11 +31,11 @@ async function runOn(options: UpOptions, environment: Environment): Promise<void
   const certificates = new Certificates(keyDirectory(options.dataDir), environment.clock);
   const signal = waitForSignal();
   await using apiServer = await startApiServer(environment, options, certificates);
-  const kubeconfig = await writeAdminKubeconfig(options.dataDir, apiServer.url, certificates, apiServer.authority);
+  await using kubeconfig = await keepAdminKubeconfig(environment, { dataDir: options.dataDir, server: apiServer.url, authority: apiServer.authority, certificates });
   await using api = loopbackConnection(apiServer.url, apiServer.server.handle);
   await using _components = await startComponents({ environment, options, certificates, api });
   await writeProcessId(options.dataDir);
-  announce(kubeconfig);
+  announce(kubeconfig.path);
   await signal;
   environment.log.info("Stopping");
 }

@@ -25,14 +25,37 @@ export interface TlsListenerOptions {
   readonly log: Log;
   /** Bodies are read up to this size; one byte more tells the handler that there was more. */
   readonly maxBodyBytes: number;
+  /** What is accepted of TLS; 1.2 and Node's suites when absent. */
+  readonly protocol?: TlsProtocol;
+  /** Certificates for clients that ask for a server by these names; a name may begin with `*.`. The first that fits counts. */
+  readonly named?: readonly NamedCertificate[];
   /** Time in which a request must have come; 90 s when absent. */
   readonly requestLimitMs?: number;
   /** Streams that a client may reset at once, before it is sent away; 100,000 when absent. */
   readonly resetBurst?: number;
 }
 
+export interface TlsProtocol {
+  readonly minVersion?: tls.SecureVersion;
+  /** In OpenSSL's notation. */
+  readonly ciphers?: string;
+}
+
+export interface ServedPair {
+  /** PEM. */
+  readonly key: string;
+  readonly certificate: string;
+}
+
+export interface NamedCertificate extends ServedPair {
+  readonly names: readonly string[];
+}
+
 export interface TlsListener {
   readonly port: number;
+  /** What connections from now on are shown; those that are open stay. */
+  setCertificate(pair: ServedPair): void;
+  setNamedCertificates(named: readonly NamedCertificate[]): void;
   /** Stops listening, lets answers in progress end for a moment, then closes all connections. */
   close(): Promise<void>;
 }
@@ -55,7 +78,10 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
     else if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
     else socket.destroy();
   });
-  const server = tls.createServer({ key: options.key, cert: options.certificate, requestCert: true, rejectUnauthorized: false, ALPNProtocols: ["h2", "http/1.1"], minVersion: "TLSv1.2" }, (socket) => {
+  const protocol: TlsProtocol = { minVersion: "TLSv1.2", ...options.protocol };
+  let named = contextsOf(options.named ?? [], protocol);
+  const SNICallback: tls.TlsOptions["SNICallback"] = (name, answer) => answer(null, named.find(({ fits }) => fits(name.toLowerCase()))?.context);
+  const server = tls.createServer({ key: options.key, cert: options.certificate, requestCert: true, rejectUnauthorized: false, ALPNProtocols: ["h2", "http/1.1"], SNICallback, ...protocol }, (socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", (error) => options.log.debug("Connection failed", { error }));
@@ -72,6 +98,8 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
   });
   return {
     port: (server.address() as AddressInfo).port,
+    setCertificate: ({ key, certificate }) => server.setSecureContext({ key, cert: certificate, ...protocol }),
+    setNamedCertificates: (certificates) => (named = contextsOf(certificates, protocol)),
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       http1.close();
@@ -83,6 +111,13 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
 }
 
 const defaultLimitMs = 90_000;
+
+function contextsOf(named: readonly NamedCertificate[], protocol: TlsProtocol): { fits: (name: string) => boolean; context: tls.SecureContext }[] {
+  return named.map(({ names, key, certificate }) => {
+    const known = new Set(names.map((name) => name.toLowerCase()));
+    return { fits: (name) => known.has(name) || known.has(name.replace(/^[^.]+/, "*")), context: tls.createSecureContext({ key, cert: certificate, ...protocol }) };
+  });
+}
 
 export interface ServeContext {
   readonly requestLimitMs: number;

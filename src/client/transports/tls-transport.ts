@@ -11,6 +11,8 @@ import type { ApiResponse, Transport } from "../../apimachinery/request.ts";
 export class TlsTransport implements AsyncDisposable {
   readonly #options: TlsTransportOptions;
   #session: ClientHttp2Session | undefined;
+  /** What that session has shown of itself. */
+  #shown: ClientCertificate | undefined;
   readonly #sessions = new Set<ClientHttp2Session>();
   #isClosed = false;
 
@@ -22,7 +24,7 @@ export class TlsTransport implements AsyncDisposable {
   readonly send: Transport = async ({ method, path, query, headers, body, signal }) => {
     signal.throwIfAborted();
     const token = await this.#options.bearerToken?.();
-    const stream = this.#connected().request(
+    const stream = this.#connected(await this.#options.clientCertificate?.()).request(
       {
         ...headers,
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -55,11 +57,16 @@ export class TlsTransport implements AsyncDisposable {
     return this.close();
   }
 
-  #connected(): ClientHttp2Session {
+  #connected(shown: ClientCertificate | undefined): ClientHttp2Session {
     if (this.#isClosed) throw new TransportError("the transport was closed");
     const current = this.#session;
-    if (current !== undefined && !current.closed && !current.destroyed) return current;
-    const { url, ca, certificate, key, serverName } = this.#options;
+    if (current !== undefined && !current.closed && !current.destroyed) {
+      if (this.#shown === shown) return current;
+      // Requests under way end on the old one.
+      current.close();
+    }
+    const { url, ca, serverName } = this.#options;
+    const { key, certificate } = shown ?? this.#options;
     const session = connect(url, {
       ALPNProtocols: ["h2"],
       // As Go has it, a kubeconfig may name the server's own certificate as what to trust.
@@ -71,6 +78,7 @@ export class TlsTransport implements AsyncDisposable {
       maxSessionMemory: 1000,
     });
     this.#session = session;
+    this.#shown = shown;
     this.#sessions.add(session);
     // Each open request hears of the failure itself; without a listener Node would end the process.
     session.on("error", () => undefined);
@@ -115,6 +123,12 @@ export class TransportError extends Error {
   }
 }
 
+export interface ClientCertificate {
+  /** PEM. */
+  readonly key: string;
+  readonly certificate: string;
+}
+
 export interface TlsTransportOptions {
   /** `https://host:port`. */
   readonly url: string;
@@ -124,6 +138,8 @@ export interface TlsTransportOptions {
   /** PEM of a client certificate and its key. */
   readonly certificate?: string | Uint8Array;
   readonly key?: string | Uint8Array;
+  /** Asked before every request, in the place of the two: another object than before is shown in a new connection. */
+  readonly clientCertificate?: () => Promise<ClientCertificate>;
   /** Asked before every request, so that a token may be renewed. */
   readonly bearerToken?: () => string | Promise<string>;
   /** The name the server's certificate is checked for, when it is not the URL's. */

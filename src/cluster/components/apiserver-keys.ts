@@ -4,10 +4,14 @@ import { access, readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { UsageError } from "../arguments.ts";
-import type { Certificates, KeyAndCertificate } from "../certificates.ts";
+import type { Certificates } from "../certificates.ts";
+import type { KeyAndCertificate } from "../key-store.ts";
+import type { PairSource } from "../renewal.ts";
 
 export interface ApiServerKeys {
   readonly serving: KeyAndCertificate;
+  /** Gives the successor of that. */
+  readonly servingSource: PairSource;
   /** PEM of what clients trust: the authority of our serving certificate, or the certificates that were given. */
   readonly authority: string;
   /** PEM of the authorities of client certificates that others are told, and of each that we accept. */
@@ -28,9 +32,12 @@ export async function apiServerKeys(flags: Flags, certificates: Certificates, ad
   const own = await certificates.authority();
   const clientAuthority = clientFile === undefined ? own : await certificate(clientFile);
   const given = await givenServing(last);
+  const servingSource = given ?? (() => ownServing(certificates, addresses));
+  const serving = await servingSource();
   return {
-    serving: given ?? (await ownServing(certificates, addresses)),
-    authority: given?.certificate ?? own,
+    serving,
+    servingSource,
+    authority: given === undefined ? own : serving.certificate,
     clientAuthority,
     // Our own components and the administrator have certificates of our authority.
     clientAuthorities: [...new Set([...(clientAuthority.match(pemCertificates) ?? []), own])],
@@ -42,14 +49,14 @@ export async function apiServerKeys(flags: Flags, certificates: Certificates, ad
 const pemCertificates = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/g;
 
 /** The pair of `--tls-cert-file` and `--tls-private-key-file`, or `apiserver.crt` and `apiserver.key` in `--cert-dir` when they are there. */
-async function givenServing(last: (name: string) => string | undefined): Promise<KeyAndCertificate | undefined> {
+async function givenServing(last: (name: string) => string | undefined): Promise<PairSource | undefined> {
   const [certificateFile, keyFile, directory] = [last("tls-cert-file"), last("tls-private-key-file"), last("cert-dir")];
   if ((certificateFile === undefined) !== (keyFile === undefined)) throw new UsageError("--tls-cert-file and --tls-private-key-file are given together");
-  if (certificateFile !== undefined && keyFile !== undefined) return pair(certificateFile, keyFile);
+  if (certificateFile !== undefined && keyFile !== undefined) return () => pair(certificateFile, keyFile);
   if (directory === undefined) return undefined;
   const files = [join(directory, "apiserver.crt"), join(directory, "apiserver.key")] as const;
   const areThere = await Promise.all(files.map((file) => access(file).then(() => true, () => false)));
-  return areThere.includes(false) ? undefined : pair(...files);
+  return areThere.includes(false) ? undefined : () => pair(...files);
 }
 
 export async function pair(certificateFile: string, keyFile: string): Promise<KeyAndCertificate> {

@@ -9,7 +9,7 @@ import { openStore } from "../../storage/index.ts";
 import type { Store } from "../../storage/index.ts";
 import { readAuditFlags } from "../audit/audit-options.ts";
 import { auditOptions } from "../audit/audit-sinks.ts";
-import type { Certificates, KeyAndCertificate } from "../certificates.ts";
+import type { Certificates } from "../certificates.ts";
 import type { Environment } from "../environment.ts";
 import { firstHostAddress } from "../host-address.ts";
 import { ExtensionConnections } from "../extension-connections.ts";
@@ -22,7 +22,9 @@ import { apiServerFlags } from "./apiserver-flags/apiserver-flags.ts";
 import { apiServerKeys } from "./apiserver-keys.ts";
 import { followFiles } from "./apiserver-reloads.ts";
 import { frontProxies, proxyClient } from "./front-proxies.ts";
+import type { KeyAndCertificate } from "../key-store.ts";
 import { readDocument } from "../read-document.ts";
+import { followPair } from "../renewal.ts";
 
 export interface RunningApiServer extends AsyncDisposable {
   readonly server: ApiServer;
@@ -47,13 +49,18 @@ export async function startApiServer(environment: Environment, options: UpOption
     const plainStore = running.adopt(await openConfiguredStore(environment, options), (opened) => opened.close());
     const encryption = flags.encryption && running.use(await EncryptionAtRest.open(plainStore, flags.encryption, environment));
     const advertiseAddress = flags.advertiseAddress ?? firstHostAddress();
-    const { serving, authority, clientAuthority, ...keys } = await apiServerKeys(given, certificates, [advertiseAddress, flags.serviceAddress, gatewayAddress(options.nodeCidr).address]);
+    const { serving, servingSource, authority, clientAuthority, ...keys } = await apiServerKeys(given, certificates, [advertiseAddress, flags.serviceAddress, gatewayAddress(options.nodeCidr).address]);
     // The port must be known before the server publishes it, and the server must exist before the listener can answer.
     const ready: { server?: ApiServer } = {};
     const handler: RequestHandler = async (request) => (ready.server === undefined ? starting() : ready.server.handle(request));
     const listener = running.adopt(await listen(environment, options, { ...serving, handler }), (opened) => opened.close());
-    const dialer = running.adopt(new NodeDialer(await certificates.client("apiserver-kubelet-client", "kube-apiserver-kubelet-client", ["system:masters"]), await certificates.authority(), environment.clock), (opened) => opened.close());
-    const extensions = running.adopt(new ExtensionConnections(await proxyClient(given, certificates)), (opened) => opened.close());
+    const kubeletClient = () => certificates.client("apiserver-kubelet-client", "kube-apiserver-kubelet-client", ["system:masters"]);
+    const aggregatorClient = () => proxyClient(given, certificates);
+    const dialer = running.adopt(new NodeDialer(await kubeletClient(), await certificates.authority(), environment.clock), (opened) => opened.close());
+    const extensions = running.adopt(new ExtensionConnections(await aggregatorClient()), (opened) => opened.close());
+    running.use(followPair({ ...environment, name: "apiserver", current: serving, source: servingSource, onNew: listener.setCertificate }));
+    running.use(followPair({ ...environment, name: "apiserver-kubelet-client", current: await kubeletClient(), source: kubeletClient, onNew: (pair) => dialer.renew(pair) }));
+    running.use(followPair({ ...environment, name: "front-proxy-client", current: await aggregatorClient(), source: aggregatorClient, onNew: (pair) => extensions.renew(pair) }));
     const webhooks = running.adopt(new WebhookConnections(), (opened) => opened.close());
     const { clock, random, log } = environment;
     const server = running.adopt(

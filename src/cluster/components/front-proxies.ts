@@ -2,7 +2,8 @@
 import { certificatesOf } from "../../apiserver/authn/certificate-trust.ts";
 import type { ApiServerOptions } from "../../apiserver/server.ts";
 import { UsageError } from "../arguments.ts";
-import type { Certificates, KeyAndCertificate } from "../certificates.ts";
+import type { Certificates } from "../certificates.ts";
+import type { KeyAndCertificate } from "../key-store.ts";
 import { readText } from "../read-text.ts";
 import { last, lists } from "./apiserver-flags/flag-values.ts";
 import type { Flags } from "./apiserver-flags/flag-values.ts";

@@ -14,6 +14,7 @@ import { UsageError } from "../arguments.ts";
 import { dnsClusterAddress } from "./dns.ts";
 import { addressOfListener } from "../host-address.ts";
 import { instanceId } from "../instance-id.ts";
+import { followPair } from "../renewal.ts";
 import { borrowPrograms } from "../shared-programs.ts";
 import { watchMachineShutdown } from "./machine-shutdown.ts";
 import { readKubeletSettings } from "./kubelet-settings.ts";
@@ -39,7 +40,9 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
     const runtime = running.use(await startNodeRuntime({ environment, options, programs: borrowed.programs, group: beside }));
     const address = addressOfListener(options.bindAddress);
     const nodeNames = namesOfNodes(options.nodeName ?? hostname().toLowerCase(), runtime.kind === "containerd" ? 1 : options.nodes);
-    const serving = await certificates.serving("kubelet", [nodeNames[0]!, address], ["localhost", "127.0.0.1"]);
+    const servingSource = () => certificates.serving("kubelet", [nodeNames[0]!, address], ["localhost", "127.0.0.1"]);
+    const serving = await servingSource();
+    const listeners: TlsListener[] = [];
     const kubelets: Kubelet[] = [];
     const authority = await certificates.authority();
     const handlerOf = (nodeName: string, served: () => readonly Kubelet[]) => {
@@ -50,11 +53,16 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
     const listening = { address: options.bindAddress, ...serving, log, maxBodyBytes };
     const listener = await listenKubelet(context, { ...listening, handler: handlerOf(nodeNames[0]!, () => kubelets) });
     running.defer(() => listener.close());
+    listeners.push(listener);
+    running.use(followPair({ ...environment, name: "kubelet", current: serving, source: servingSource, onNew: (pair) => listeners.forEach((each) => each.setCertificate(pair)) }));
     const shared = await nodeOptions(context, runtime, { address, port: listener.port });
     for (const [index, nodeName] of nodeNames.entries()) {
       const folder = index === 0 ? "" : join("nodes", nodeName);
       const own = index === 0 || nodeNames.length > maxListeners ? listener : await listenTls({ ...listening, port: 0, handler: handlerOf(nodeName, () => kubelets.slice(index, index + 1)) });
-      if (own !== listener) running.defer(() => own.close());
+      if (own !== listener) {
+        running.defer(() => own.close());
+        listeners.push(own);
+      }
       kubelets.push(
         createKubelet({
           ...shared,

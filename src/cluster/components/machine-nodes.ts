@@ -3,6 +3,7 @@
  * approves what nodes of any machine ask for.
  */
 import { hostname } from "node:os";
+import { sleep } from "../../base/clock.ts";
 import { TaskGroup } from "../../base/task-group.ts";
 import { approverRules, runApprover } from "../../joining/index.ts";
 import { administrator } from "../admin-connection.ts";
@@ -12,6 +13,8 @@ import { writeRanges } from "../nodes/node-folders.ts";
 import { borrowPrograms } from "../shared-programs.ts";
 import { chooseRuntime } from "./choose-runtime.ts";
 import type { StartComponent } from "./start-components.ts";
+
+const renewalCheckMs = 12 * 3_600_000;
 
 /** Only with containers: nodes of other runtimes are part of the kubelet component. They start one after the other, and nobody waits for them. */
 export const startMachineNodes: StartComponent = async (context) => {
@@ -32,6 +35,10 @@ export const startMachineNodes: StartComponent = async (context) => {
     const names = Array.from({ length: options.nodes - 1 }, (_, index) => `${first}-${index + 2}`).filter((name) => known.every((node) => node.name !== name));
     for (const { name } of known.filter(({ isStopped }) => !isStopped)) if (!signal.aborted) await nodes.start(name);
     for (const name of names) if (!signal.aborted) await nodes.add(name);
+    for (;;) {
+      await sleep(environment.clock, renewalCheckMs, signal);
+      await nodes.renewCertificates().catch((error: unknown) => log.warn("Could not renew the nodes' certificates", { error }));
+    }
   });
   return {
     async [Symbol.asyncDispose]() {

@@ -10,6 +10,7 @@ import { metricsRules, MetricsServer, publishMetrics } from "../../metrics/index
 import { administrator } from "../admin-connection.ts";
 import { ensureComponentRole } from "../component-role.ts";
 import { firstHostAddress } from "../host-address.ts";
+import { followPair } from "../renewal.ts";
 import type { StartComponent } from "./start-components.ts";
 
 const user = "system:serviceaccount:kube-system:metrics-server";
@@ -31,7 +32,10 @@ export const startMetrics: StartComponent = async (context) => {
     const outcome = await proxies.authenticate(request);
     return outcome !== undefined && "user" in outcome ? server.serve(request) : bytesResponse(401, "text/plain", "Unauthorized\n");
   };
-  const listener = await listenTls({ address, port: 0, ...(await certificates.serving("metrics-server", ["metrics-server.kube-system.svc"])), handler, log, maxBodyBytes: 1 << 20 });
+  const source = () => certificates.serving("metrics-server", ["metrics-server.kube-system.svc"]);
+  const serving = await source();
+  const listener = await listenTls({ address, port: 0, ...serving, handler, log, maxBodyBytes: 1 << 20 });
+  const renewal = followPair({ clock, log, name: "metrics-server", current: serving, source, onNew: listener.setCertificate });
   const group = new TaskGroup({ onFailure: (name, error) => log.error("A component failed", { name, error }) });
   group.start("publish", async (signal) => {
     const client = new Client({ transport: transportFor(administrator), clock, userAgent: "coracle-metrics", signal });
@@ -40,6 +44,7 @@ export const startMetrics: StartComponent = async (context) => {
   return {
     async [Symbol.asyncDispose]() {
       await group.close();
+      await renewal[Symbol.asyncDispose]();
       await listener.close();
     },
   };

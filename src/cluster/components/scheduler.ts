@@ -6,6 +6,7 @@ import { listenTls } from "../../apimachinery/listener/tls-listener.ts";
 import { Client } from "../../client/index.ts";
 import { createScheduler, readConfiguration } from "../../scheduler/index.ts";
 import { UsageError } from "../arguments.ts";
+import { followPair } from "../renewal.ts";
 import { delegatedAccess } from "./delegated-access.ts";
 import { ExtenderConnections } from "./extender-connection.ts";
 import type { Transport } from "../../apimachinery/request.ts";
@@ -45,10 +46,12 @@ async function serve(scheduler: Scheduler, transport: Transport, { environment, 
   if (port === 0) return;
   const client = new Client({ transport, clock, userAgent: "kube-scheduler/v1.37.2" });
   const handler = delegatedAccess((request) => scheduler.serve(request), { client, authority: await certificates.authority(), nowMs: () => clock.nowMs() });
-  const serving = await certificates.serving("scheduler", ["localhost", "127.0.0.1"]);
+  const source = () => certificates.serving("scheduler", ["localhost", "127.0.0.1"]);
+  const serving = await source();
   try {
     const listener = await listenTls({ address: options.bindAddress, port, ...serving, handler, log, maxBodyBytes: 1 << 20 });
     running.defer(() => listener.close());
+    running.use(followPair({ clock, log, name: "scheduler", current: serving, source, onNew: listener.setCertificate }));
   } catch (error) {
     if (asked !== undefined || (error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
     log.warn("The scheduler's usual port is taken; it is not served", { port });

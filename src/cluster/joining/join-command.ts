@@ -1,26 +1,29 @@
 /**
  * `coracle join SERVER --token TOKEN`: a node of another machine. The first time it gets its certificates by the token and keeps them in the
- * data directory; later starts need neither token nor server.
+ * data directory, and renews them while it runs; later starts need neither token nor server.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { isAlreadyExists } from "../../apimachinery/status.ts";
 import { sleep } from "../../base/clock.ts";
+import { TaskGroup } from "../../base/task-group.ts";
 import { Client, TlsTransport, resources } from "../../client/index.ts";
-import { fetchClusterInfo, parseToken, proxyUser, requestCertificate, trustedAuthority } from "../../joining/index.ts";
+import { fetchClusterInfo, parseToken, trustedAuthority } from "../../joining/index.ts";
+import { tlsConnection } from "../api-connection.ts";
 import { UsageError, parseArguments } from "../arguments.ts";
-import { clientName } from "../certificates.ts";
+import { lifeOf } from "../certificate-life.ts";
+import { Certificates } from "../certificates.ts";
 import { joinedFile, openDataDirectory } from "../data-directory.ts";
 import { commandEnvironment } from "../environment.ts";
 import type { Environment } from "../environment.ts";
-import { firstHostAddress } from "../host-address.ts";
-import { keyDirectory } from "../key-store.ts";
+import { keyDirectory, readPair } from "../key-store.ts";
 import type { KeyStore } from "../key-store.ts";
 import { requireName } from "../nodes/node-place.ts";
 import { removeProcessId, writeProcessId } from "../process-id.ts";
 import { runComponent } from "../run-component.ts";
 import { readUpOptions, upOptionTable } from "../up-options.ts";
+import { nodeCertificates, obtain, renewNodeCertificates } from "./node-certificates.ts";
 import { settingsName } from "./prepare-joining.ts";
 import type { JoinSettings } from "./prepare-joining.ts";
 
@@ -46,8 +49,9 @@ export async function runJoin(words: readonly string[]): Promise<void> {
     await writeFile(join(options.dataDir, joinedFile), `${JSON.stringify(joined)}\n`, { mode: 0o600 });
   }
   const place = await placeOf(joined, store, environment);
+  await using _renewal = keepRenewed(joined, store, environment);
   await runComponent({ ...options, ...place, nodeName: joined.name, components: new Set(["network", "kubelet", "proxy"]) }, joined.server, {
-    as: { username: `system:node:${joined.name}`, groups: ["system:nodes"] },
+    as: nodeUser(joined.name),
     onRunning: () => writeProcessId(options.dataDir),
   });
   await removeProcessId(options.dataDir);
@@ -64,26 +68,36 @@ interface BootstrapOptions {
 async function bootstrap({ server, name }: Joined, { environment: { clock }, store, token, hashes }: BootstrapOptions): Promise<void> {
   const parsed = parseToken(token);
   const ca = trustedAuthority(await fetchClusterInfo(server), parsed, hashes);
-  const ask = async (transport: TlsTransport, file: string, wish: Parameters<typeof requestCertificate>[1]) => {
-    const pair = await requestCertificate(new Client({ transport: transport.send, clock, userAgent: "coracle" }), wish, { clock });
-    await store.write(`${file}.key`, pair.key);
-    await store.write(`${file}.crt`, pair.certificate);
-    return pair;
-  };
-  const own = { commonName: `system:node:${name}`, organizations: ["system:nodes"] };
+  const [identity, ...others] = nodeCertificates(name);
   await using newcomer = new TlsTransport({ url: server, clock, ca, bearerToken: () => token });
-  const { key, certificate } = await ask(newcomer, clientName(own.commonName), { ...own, hosts: [], signerName: "kubernetes.io/kube-apiserver-client-kubelet", isServer: false });
-  await using node = new TlsTransport({ url: server, clock, ca, key, certificate });
-  await ask(node, "kubelet", { ...own, hosts: [name, firstHostAddress()], signerName: "kubernetes.io/kubelet-serving", isServer: true });
-  await ask(node, clientName(proxyUser), { commonName: proxyUser, organizations: [], hosts: [], signerName: "kubernetes.io/kube-apiserver-client", isServer: false });
+  await using node = new TlsTransport({ url: server, clock, ca, ...(await obtain(identity, { store, clock, transport: newcomer.send })) });
+  for (const certificate of others) await obtain(certificate, { store, clock, transport: node.send });
   await store.write("ca.crt", ca);
 }
 
+/** Renews the node's certificates in time, as the node, until disposed of. */
+function keepRenewed({ server, name }: Joined, store: KeyStore, environment: Environment): AsyncDisposable {
+  const { clock, log } = environment;
+  const api = tlsConnection(server, new Certificates(store, clock), environment);
+  const transport = api.transportFor(nodeUser(name));
+  const group = new TaskGroup();
+  group.start("certificates", (signal) => renewNodeCertificates(nodeCertificates(name), { store, clock, log, transport }, signal));
+  return {
+    async [Symbol.asyncDispose]() {
+      await group.close();
+      await api[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const nodeUser = (name: string) => ({ username: `system:node:${name}`, groups: ["system:nodes"] });
+
 /** The cluster's ranges, and the share of them that the node gets once it is registered. */
 async function placeOf({ server, name }: Joined, store: KeyStore, { clock }: Environment) {
-  const [ca, key, certificate] = await Promise.all(["ca.crt", `${clientName(`system:node:${name}`)}.key`, `${clientName(`system:node:${name}`)}.crt`].map((file) => store.read(file)));
-  if (ca === undefined || key === undefined || certificate === undefined) throw new Error(`the node's certificates are not ${store.place}: remove the directory and join again`);
-  await using transport = new TlsTransport({ url: server, clock, ca, key, certificate });
+  const [ca, identity] = await Promise.all([store.read("ca.crt"), readPair(store, nodeCertificates(name)[0].file)]);
+  if (ca === undefined || identity === undefined) throw new Error(`the node's certificates are not ${store.place}: remove the directory and join again`);
+  if (lifeOf(identity.certificate).endMs <= clock.nowMs()) throw new Error(`the node's certificates ${store.place} have ended: remove the directory and join again`);
+  await using transport = new TlsTransport({ url: server, clock, ca, ...identity });
   const client = new Client({ transport: transport.send, clock, userAgent: "coracle" });
   const { data } = await client.get(resources.configMaps, "kube-system", settingsName);
   const settings = JSON.parse(data?.["settings"] ?? "{}") as JoinSettings;

@@ -70,8 +70,7 @@ export class MachineNodes {
     const ranges = await this.#ranges();
     const place = await this.#placeOf(record);
     await plugIn(place, { programs, instanceId: this.#instanceId, ranges });
-    const certificates = new Certificates(keyDirectory(dataDir), environment.clock);
-    await certificates.handOut(keyDirectory(folder), { name, hosts: [name, "localhost", "127.0.0.1", place.address] });
+    await this.#handOut(place, name);
     const log = join(folder, "node.log");
     const words = ["node", "run", name, "--data-dir", folder, "--server", `https://${place.gateway}:${await this.#options.serverPort()}`, ...wordsOf(place, ranges)];
     const started = await programsOf(place.namespace, programs).startDetached({ command: process.execPath, args: [...process.execArgv, process.argv[1]!, ...words] }, log);
@@ -85,6 +84,11 @@ export class MachineNodes {
       if (exitCode !== undefined) throw new Error(`node ${name} ended with exit code ${exitCode}: see ${log}`);
       if (clock.monotonicMs() > end) throw new Error(`node ${name} does not run after ${startMs / 1000} s: see ${log}`);
     }
+  }
+
+  /** Puts successors of certificates that are late in their lives where the nodes' processes find them. */
+  async renewCertificates(): Promise<void> {
+    for (const record of await this.list()) await this.#handOut(await this.#placeOf(record), record.name);
   }
 
   /** As if its power was cut: nothing of it runs afterwards, and it says nothing to the API server. */
@@ -131,6 +135,12 @@ export class MachineNodes {
     const { namespace } = await this.#placeOf(record);
     const isThere = (await createMounts({ programs }).list()).some(({ mountPoint }) => mountPoint === `/run/netns/${namespace}`);
     await work(environment, nodeFolder(dataDir, record.name), isThere ? programsOf(namespace, programs) : programs);
+  }
+
+  async #handOut({ address }: NodePlace, name: string): Promise<void> {
+    const { environment, dataDir } = this.#options;
+    const certificates = new Certificates(keyDirectory(dataDir), environment.clock);
+    await certificates.handOut(keyDirectory(nodeFolder(dataDir, name)), { name, hosts: [name, "localhost", "127.0.0.1", address] });
   }
 
   async #end(name: string, signal: NodeJS.Signals): Promise<void> {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { writeAdminKubeconfig } from "../admin-kubeconfig.ts";
+import { keepAdminKubeconfig } from "../admin-kubeconfig.ts";
 import { loopbackConnection } from "../api-connection.ts";
 import { UsageError, parseArguments } from "../arguments.ts";
 import { Certificates } from "../certificates.ts";
@@ -41,12 +41,12 @@ interface Beside {
 async function runBeside(environment: Environment, options: UpOptions, { command, signals }: Beside): Promise<number> {
   const certificates = new Certificates(keysInMemory(), environment.clock);
   await using apiServer = await startApiServer(environment, options, certificates);
-  const kubeconfig = await writeAdminKubeconfig(options.dataDir, apiServer.url, certificates, apiServer.authority);
+  await using kubeconfig = await keepAdminKubeconfig(environment, { dataDir: options.dataDir, server: apiServer.url, authority: apiServer.authority, certificates });
   await using api = loopbackConnection(apiServer.url, apiServer.server.handle);
   await using _components = await startComponents({ environment, options, certificates, api });
   await Promise.race([clusterUsable(environment, options, api), signals.first]);
   if (signals.received !== undefined) return exitCodeOfSignal(signals.received);
-  return await runProgram(command, { KUBECONFIG: kubeconfig, USE_EXISTING_CLUSTER: "true" }, signals);
+  return await runProgram(command, { KUBECONFIG: kubeconfig.path, USE_EXISTING_CLUSTER: "true" }, signals);
 }
 
 /** What `up` has, less what is decided here, with defaults of its own. */
