@@ -1,6 +1,6 @@
 /** What containers see of their volumes on containerd, looked at from inside: images, mount propagation, sub paths, read-only mounts, groups. */
 import assert from "node:assert/strict";
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { Instance, until, whyNoContainers } from "./instance.ts";
@@ -10,9 +10,10 @@ const args = ["--port", "0", "--node-name", "mounts-node", "--runtime", "contain
 
 describe("mounts", { skip: reason ?? false }, () => {
   let instance: Instance;
+  let server: Awaited<ReturnType<Instance["start"]>>;
   before(async () => {
     instance = await Instance.create();
-    await instance.start({ args });
+    server = await instance.start({ args });
   });
   after(async () => {
     await instance[Symbol.asyncDispose]();
@@ -119,5 +120,47 @@ spec:
     assert.match(refusal, /requested recursive read-only mode, but it is not supported by the runtime/);
     await remove("groups", "recursive");
     assert.deepEqual(await mountPoints(), []);
+  });
+
+  test("pods that come and go while the server is killed leave no mount, no file and no directory", async () => {
+    const claim = (name: string) => ({ apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Mi" } } } });
+    const pod = (name: string) => ({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name, labels: { app: "many" } },
+      spec: {
+        terminationGracePeriodSeconds: 1,
+        securityContext: { fsGroup: 1000 },
+        containers: [
+          {
+            name: "c",
+            image: "coracle.local/hello:v1",
+            command: ["sh", "-c", "echo x > /d/f; echo x > /m/f; echo x > /s/f; sleep 1000"],
+            volumeMounts: [{ name: "d", mountPath: "/d" }, { name: "m", mountPath: "/m" }, { name: "e", mountPath: "/s", subPath: "part" }, { name: "i", mountPath: "/i" }],
+          },
+        ],
+        volumes: [{ name: "d", persistentVolumeClaim: { claimName: name } }, { name: "m", emptyDir: { medium: "Memory", sizeLimit: "1Mi" } }, { name: "e", emptyDir: {} }, { name: "i", image: { reference: "coracle.local/hello:v2" } }],
+      },
+    });
+    const names = Array.from({ length: 12 }, (_, index) => `many-${index}`);
+    const file = path.join(folder(), "many.json");
+    await writeFile(file, JSON.stringify({ apiVersion: "v1", kind: "List", items: names.flatMap((name) => [claim(name), pod(name)]) }));
+    await instance.kubectl("apply", "-f", file);
+    const running = async () => (await instance.kubectl("get", "pods", "-l", "app=many", "--field-selector=status.phase=Running", "-o", "name")).split("\n").filter((name) => name !== "").length;
+    await until(async () => ((await running()) >= 4 ? true : undefined), "some pods", 60_000);
+    const kill = async () => {
+      await instance.end(server, "SIGKILL");
+      server = await instance.start({ args });
+    };
+    await kill();
+    await instance.kubectl("wait", "--for=condition=Ready", "pod", "-l", "app=many", "--timeout=120s");
+    await instance.kubectl("delete", "pod", ...names.slice(0, 6), "--grace-period=0", "--force", "--wait=false");
+    await instance.kubectl("delete", "pod", ...names.slice(6), "--wait=false");
+    await kill();
+    await instance.kubectl("wait", "--for=delete", "pod", "-l", "app=many", "--timeout=120s");
+    await instance.kubectl("delete", "pvc", ...names);
+    const kubelet = path.join(instance.dataDir, "kubelet");
+    const left = async () => [...(await mountPoints()), ...(await readdir(path.join(kubelet, "pods"))), ...(await readdir(path.join(kubelet, "memory"))), ...(await readdir(path.join(instance.dataDir, "volumes")))];
+    await until(async () => ((await left()).length === 0 ? true : undefined), "nothing to be left", 60_000).catch(async () => assert.deepEqual(await left(), []));
   });
 });
