@@ -163,7 +163,11 @@ class NodeAgent implements Kubelet {
       if (this.runtime.hasNetwork) group.start("relist", (inner) => this.#workers.relist(inner));
       if (this.runtime.hasNetwork) group.start("what pods leave", (inner) => repeat({ clock, log, intervalMs: leftoversMs, failure: "Could not remove what pods left" }, (each) => this.#removeLeftovers(each), inner));
       const plugins = this.#options.storage.plugins({ client, nodeName });
-      if (plugins !== undefined) group.start("plugins", (inner) => new PluginWatcher({ directory: plugins.directory, handlers: new Map([...plugins.handlers, ["DRAPlugin", managers.claims]]), clock, log }).run(inner));
+      if (plugins !== undefined) {
+        // A driver that comes makes up for what fails here.
+        group.start("drivers", (inner) => plugins.announce(inner).catch((error: unknown) => inner.aborted || log.warn("Could not tell of the node's drivers", { node: nodeName, error })).then(() => undefined));
+        group.start("plugins", (inner) => new PluginWatcher({ directory: plugins.directory, handlers: new Map([...plugins.handlers, ["DRAPlugin", managers.claims]]), clock, log }).run(inner));
+      }
       managers.start(group, () => this.#workers, this.runtime);
       housekeeping.start(group);
       await group.join();

@@ -24,7 +24,7 @@ stringData: {password: open}
 ---
 apiVersion: v1
 kind: PersistentVolume
-metadata: {name: pv}
+metadata: {name: pv, annotations: {pv.beta.kubernetes.io/gid: "777"}}
 spec:
   capacity: {storage: 1Gi}
   accessModes: [ReadWriteOnce]
@@ -90,6 +90,7 @@ describe("CSI", { skip: reason ?? false }, () => {
   });
 
   test("a driver that announces itself is told of in CSINode, annotation and labels", async () => {
+    assert.equal(await until(async () => instance.kubectl("get", "csinode", "csi-node", "-o", "jsonpath={.metadata.name}{.spec.drivers[*].name}").catch(() => undefined), "the CSINode"), "csi-node");
     driver = await startDriver();
     assert.deepEqual(await driver.registration, { plugin_registered: true, error: "" });
     const node = JSON.parse(await instance.kubectl("get", "csinode", "csi-node", "-o", "json")) as { spec: unknown; metadata: { ownerReferences: { kind: string }[] } };
@@ -122,7 +123,7 @@ describe("CSI", { skip: reason ?? false }, () => {
     assert.match((JSON.parse(tokens!) as { storage: { token: string } }).storage.token, /^ey/);
     assert.deepEqual([publish["publish_context"], publish["secrets"], publish["readonly"]], [{ device: "sdx" }, { password: "open" }, false]);
     assert.deepEqual(publish["volume_capability"], { mount: { fs_type: "ext4", mount_flags: [], volume_mount_group: "" }, access_mode: { mode: "SINGLE_NODE_WRITER" } });
-    assert.match(await instance.kubectl("logs", "writer"), /4321\n4321/);
+    assert.match(await instance.kubectl("logs", "writer"), /(?=.*777)(?=.*4321).*\n4321/);
     const summary = JSON.parse(await instance.kubectl("get", "--raw", "/api/v1/nodes/csi-node/proxy/stats/summary")) as { pods: { podRef: { name: string }; volume?: { pvcRef?: object; time?: string }[] }[] };
     const [{ time: _time, ...volume } = {}] = summary.pods.find(({ podRef }) => podRef.name === "writer")?.volume?.filter(({ pvcRef }) => pvcRef !== undefined) ?? [];
     assert.deepEqual(volume, { availableBytes: 600, capacityBytes: 1000, usedBytes: 400, inodesFree: 9, inodes: 10, inodesUsed: 1, name: "data", pvcRef: { name: "claim", namespace: "default" } });

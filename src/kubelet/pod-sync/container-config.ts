@@ -15,6 +15,8 @@ export function containerConfig(parts: ContainerParts): ContainerConfig {
   const { container } = spec;
   const { name = "", namespace = "", uid = "" } = pod.metadata;
   const words = (list: readonly string[] | undefined) => (list ?? []).map((word) => expand(word, environment));
+  const security = containerSecurityContext(pod, container, parts.targetId);
+  const groups = [...new Set([...(security.supplemental_groups ?? []), ...parts.groups])];
   const stopSignal = container.lifecycle?.stopSignal;
   return {
     metadata: { name: container.name, attempt },
@@ -52,7 +54,7 @@ export function containerConfig(parts: ContainerParts): ContainerConfig {
         ...(additions.cpusetCpus !== undefined && { cpuset_cpus: additions.cpusetCpus }),
         ...(additions.cpusetMems !== undefined && { cpuset_mems: additions.cpusetMems }),
       },
-      security_context: { ...containerSecurityContext(pod, container, parts.targetId), ...imageUser(pod, spec, image) },
+      security_context: { ...security, ...(groups.length > 0 && { supplemental_groups: groups }), ...imageUser(pod, spec, image) },
     },
     ...(stopSignal !== undefined && { stop_signal: stopSignal }),
   };
@@ -69,6 +71,8 @@ export interface ContainerParts {
   readonly mounts: readonly Mount[];
   readonly devices: NonNullable<ContainerConfig["devices"]>;
   readonly additions: ContainerAdditions;
+  /** Beside those that the pod asks for. */
+  readonly groups: readonly number[];
   readonly memoryCapacityBytes: number;
   readonly targetId?: string;
 }

@@ -9,6 +9,8 @@ import type { StartRequest } from "./start-container.ts";
 export interface ContainerMounts {
   readonly mounts: readonly Mount[];
   readonly devices: NonNullable<ContainerConfig["devices"]>;
+  /** That the volumes' files belong to. */
+  readonly groups: readonly number[];
 }
 
 /** Throws what the container then shows as CreateContainerConfigError. */
@@ -26,7 +28,8 @@ export async function containerMounts(request: StartRequest, environment: Readon
   const messagePath = container.terminationMessagePath ?? "/dev/termination-log";
   const path = await node.storage.writeFile(uid, `containers/${container.name}/${attempt}-termination-log`, "", 0o666);
   if (path !== undefined && messagePath !== "") mounts.push({ container_path: messagePath, host_path: path, readonly: false });
-  return { mounts, devices };
+  const groups = (pod.spec?.volumes ?? []).flatMap(({ name }) => node.storage.ready(uid, name)?.groupId ?? []);
+  return { mounts, devices, groups };
 }
 
 async function volumeMounts(request: StartRequest, environment: ReadonlyMap<string, string>): Promise<Mount[]> {

@@ -110,10 +110,10 @@ export class PodVolumes {
   }
 
   /** What a pod hears that has waited too long; the wait begins anew. */
-  takeOverdue(nowMs: number): VolumeEvent | undefined {
-    if (nowMs < this.overdueAtMs) return undefined;
+  takeOverdue(nowMs: number): readonly VolumeEvent[] {
+    if (nowMs < this.overdueAtMs) return [];
     this.#waitingSinceMs = nowMs;
-    return this.#waitingEvent("context deadline exceeded");
+    return [this.#waitingEvent("context deadline exceeded")];
   }
 
   close(): void {

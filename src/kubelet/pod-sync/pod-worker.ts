@@ -297,8 +297,7 @@ export class PodWorker {
     }
     const nowMs = this.#node.clock.nowMs();
     if (!this.#volumes.isReady(nowMs)) {
-      const overdue = this.#volumes.takeOverdue(nowMs);
-      if (overdue !== undefined) this.#tell(undefined, "Warning", overdue.reason, overdue.message);
+      for (const { reason, message } of this.#volumes.takeOverdue(nowMs)) this.#tell(undefined, "Warning", reason, message);
       const dueMs = this.#volumes.dueMs;
       if (dueMs > nowMs) this.#wakeAt("volumes", Math.min(dueMs, this.#volumes.overdueAtMs));
       else this.#startWork((signal) => this.#setUpVolumes(signal));
@@ -450,6 +449,7 @@ export class PodWorker {
       nowMs,
       isOver: this.#stage === "stopped" || this.#stage === "finished",
       isFinal: this.#isFinal,
+      canMountReadOnlyRecursively: this.#node.canMountReadOnlyRecursively(),
       health: (container) => this.#health(container),
       waiting: (name) => this.#starts.waiting(name),
       // A deadline shows when everything has ended.

@@ -22,6 +22,8 @@ export interface ContainerStatusInput {
   readonly runtimeName: string;
   /** Nothing of the pod is started any more. */
   readonly isOver: boolean;
+  /** Whether the runtime extends read-only mounts to what is mounted below them. */
+  readonly canMountReadOnlyRecursively: boolean;
   health(container: RuntimeContainer): ContainerHealth;
   /** Requests and limits a container has now, as `resizableText` writes them; empty when that is not known. */
   resources(container: RuntimeContainer): string;
@@ -47,7 +49,7 @@ function containerStatus(input: ContainerStatusInput, spec: SpecContainer): Cont
   if (current !== undefined) status.containerID = `${input.runtimeName}://${current.id}`;
   if (spec.kind !== "ephemeralContainers") status.started = current !== undefined && isRunning(current) && input.health(current).isStarted;
   if (current !== undefined) Object.assign(status, resourceStatus(container.resources, isRunning(current) ? input.resources(current) : ""));
-  const volumeMounts = mountStatuses(container);
+  const volumeMounts = mountStatuses(container, input.canMountReadOnlyRecursively);
   if (volumeMounts.length > 0) status.volumeMounts = volumeMounts;
   const devices = input.deviceHealth(container.name);
   if (devices.length > 0) status.allocatedResourcesStatus = devices;
@@ -119,11 +121,11 @@ function resourceStatus(allocated: DeepReadonly<ResourceRequirements> = {}, actu
   return { ...(Object.keys(granted).length > 0 && { allocatedResources: { ...granted } }), resources: shown };
 }
 
-function mountStatuses(container: AnyContainer): VolumeMountStatus[] {
+function mountStatuses(container: AnyContainer, canBeRecursive: boolean): VolumeMountStatus[] {
   return (container.volumeMounts ?? []).map(({ name, mountPath, readOnly, recursiveReadOnly }) => ({
     name,
     mountPath,
-    ...(readOnly === true && { readOnly: true, recursiveReadOnly: recursiveReadOnly === "Enabled" || recursiveReadOnly === "IfPossible" ? "Enabled" : "Disabled" }),
+    ...(readOnly === true && { readOnly: true, recursiveReadOnly: recursiveReadOnly === "Enabled" || (recursiveReadOnly === "IfPossible" && canBeRecursive) ? "Enabled" : "Disabled" }),
   }));
 }
 

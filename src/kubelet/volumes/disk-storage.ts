@@ -11,7 +11,6 @@ import type { Clock } from "../../base/clock.ts";
 import type { Client } from "../../client/index.ts";
 import type { Mounts, Programs } from "../../host/index.ts";
 import type { ImageMounts } from "../images/image-mounts.ts";
-import type { PluginHandler } from "../plugins/plugin-watcher.ts";
 import { CsiDrivers } from "./csi/csi-drivers.ts";
 import { CsiPlugin } from "./csi/csi-plugin.ts";
 import type { FilesystemLevel } from "../stats/usage.ts";
@@ -25,7 +24,7 @@ import { nfsPlugin } from "./plugins/nfs.ts";
 import { payloadKind, payloadPlugin } from "./plugins/payload-plugins.ts";
 import type { PayloadKind } from "./plugins/payload-plugins.ts";
 import type { VolumePlugin } from "./plugins/volume-plugin.ts";
-import type { PodStorage, SubPathRequest, VolumeFault, VolumeSetUp, VolumeSources } from "./pod-storage.ts";
+import type { NodePlugins, PodStorage, SubPathRequest, VolumeFault, VolumeSetUp, VolumeSources } from "./pod-storage.ts";
 import { bindSubPath, makeSubPath, plainSubPath, readInside } from "./sub-path.ts";
 import { VolumeError } from "./volume.ts";
 import type { ReadyVolume, ResolvedVolume } from "./volume.ts";
@@ -82,7 +81,8 @@ export class DiskStorage implements PodStorage {
         try {
           checkNodeAffinity(resolved, sources.node());
           const plugin = this.#pluginOf(resolved);
-          known.set(resolved.name, await plugin.setUp({ pod, resolved, directory: this.#directory(uid, resolved, plugin), sources }, signal));
+          const ready = await plugin.setUp({ pod, resolved, directory: this.#directory(uid, resolved, plugin), sources }, signal);
+          known.set(resolved.name, { ...ready, ...groupOf(resolved) });
         } catch (error) {
           faults.push(volumeFault(resolved, error));
         }
@@ -163,8 +163,12 @@ export class DiskStorage implements PodStorage {
     this.inUse.release(podUid);
   }
 
-  plugins(node: { client: Client; nodeName: string }): { directory: string; handlers: ReadonlyMap<string, PluginHandler> } {
-    return { directory: join(this.#root, "plugins_registry"), handlers: new Map([["CSIPlugin", this.#drivers.handler(node)]]) };
+  plugins(node: { client: Client; nodeName: string }): NodePlugins {
+    return {
+      directory: join(this.#root, "plugins_registry"),
+      handlers: new Map([["CSIPlugin", this.#drivers.handler(node)]]),
+      announce: (signal) => this.#drivers.announce(node, signal),
+    };
   }
 
   async podUids(): Promise<string[]> {
@@ -216,4 +220,10 @@ export class DiskStorage implements PodStorage {
     if (left !== undefined) throw new Error(`${left.mountPoint} is still mounted`);
     await rm(root, { recursive: true, force: true });
   }
+}
+
+/** Documentation page "Configure a Pod to Use a PersistentVolume for Storage", access control. */
+function groupOf({ persistent }: ResolvedVolume): { groupId?: number } {
+  const text = persistent?.metadata.annotations?.["pv.beta.kubernetes.io/gid"];
+  return text === undefined || !/^\d{1,10}$/.test(text) ? {} : { groupId: Number(text) };
 }

@@ -30,7 +30,7 @@ export interface PodStorage {
   /** Attached volumes that pods here use, for the node's status. */
   readonly inUse: VolumesInUse;
   /** Where drivers announce themselves; undefined where there can be none. */
-  plugins(node: { readonly client: Client; readonly nodeName: string }): { readonly directory: string; readonly handlers: ReadonlyMap<string, PluginHandler> } | undefined;
+  plugins(node: { readonly client: Client; readonly nodeName: string }): NodePlugins | undefined;
   /** Pods that have something here. */
   podUids(): Promise<string[]>;
   removeLogs(directory: string): Promise<void>;
@@ -44,6 +44,13 @@ export interface VolumeSources extends PayloadSources {
   followNode(): void;
   tell(regarding: ObjectReference, event: EventText): void;
   readonly client: Client;
+}
+
+export interface NodePlugins {
+  readonly directory: string;
+  readonly handlers: ReadonlyMap<string, PluginHandler>;
+  /** Tells the API that this node takes drivers. */
+  announce(signal: AbortSignal): Promise<void>;
 }
 
 export interface VolumeSetUp {

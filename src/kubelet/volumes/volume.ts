@@ -23,6 +23,8 @@ export interface ReadyVolume {
   /** Whatever the mounts say. */
   readonly isReadOnly: boolean;
   readonly isBlock: boolean;
+  /** Whose files it holds, when its PersistentVolume says so: containers join it. */
+  readonly groupId?: number;
   /** When it has to be set up again though no object changed. */
   readonly refreshAtMs?: number;
 }

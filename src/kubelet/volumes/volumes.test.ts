@@ -64,6 +64,10 @@ const hostPaths: [type: string, path: string, fault: string | undefined][] = [
   ["File", "folder", "is not a file, it's a Directory"],
   ["DirectoryOrCreate", "new", undefined],
   ["FileOrCreate", "newfile", undefined],
+  ["CharDevice", "/dev/null", undefined],
+  ["CharDevice", "file", "is not a character device, it's a File"],
+  ["BlockDevice", "/dev/null", "is not a block device, it's a CharDevice"],
+  ["File", "nothing", "is not a file"],
   ["Socket", "file", "is not a socket file, it's a File"],
 ];
 for (const [type, path, fault] of hostPaths) {
@@ -71,7 +75,7 @@ for (const [type, path, fault] of hostPaths) {
     await using folder = await temporaryFolder();
     await mkdir(join(folder.path, "folder"));
     await writeFile(join(folder.path, "file"), "");
-    const whole = join(folder.path, path);
+    const whole = path.startsWith("/") ? path : join(folder.path, path);
     const message = await checkHostPath(whole, type).then(
       () => undefined,
       (error: Error) => error.message,

@@ -3,7 +3,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Client } from "../../../client/index.ts";
 import type { Plugin, PluginHandler } from "../../plugins/plugin-watcher.ts";
 import { CsiDriver } from "./csi-driver.ts";
-import { announceDriver, withdrawDriver } from "./node-drivers.ts";
+import { announceDriver, announceNode, withdrawDriver } from "./node-drivers.ts";
 
 export class CsiDrivers {
   readonly #clock: Clock;
@@ -17,6 +17,11 @@ export class CsiDrivers {
 
   find(name: string): CsiDriver | undefined {
     return this.#drivers.get(name);
+  }
+
+  /** Before the first driver comes. */
+  announce(node: { readonly client: Client; readonly nodeName: string }, signal: AbortSignal): Promise<void> {
+    return this.#inTurn(() => announceNode(node, signal));
   }
 
   handler(node: { readonly client: Client; readonly nodeName: string }): PluginHandler {

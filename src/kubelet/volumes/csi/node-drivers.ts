@@ -7,9 +7,17 @@ import type { Client } from "../../../client/index.ts";
 import type { NodeInfo } from "./csi-driver.ts";
 
 const idsAnnotation = "csi.volume.kubernetes.io/nodeid";
+/** Volumes once built in whose CSI drivers took over: schedulers count their limits there. */
+const migratedAnnotation = "storage.alpha.kubernetes.io/migrated-plugins";
+const migratedPlugins = ["aws-ebs", "azure-disk", "azure-file", "cinder", "gce-pd", "portworx-volume", "vsphere-volume"].map((name) => `kubernetes.io/${name}`).join(",");
 interface Target {
   readonly client: Client;
   readonly nodeName: string;
+}
+
+/** Tells of a node without drivers, so that schedulers know there are none, not that nobody has told. */
+export async function announceNode(target: Target, signal: AbortSignal): Promise<void> {
+  await changeDrivers(target, (drivers) => [...drivers], signal);
 }
 
 export async function announceDriver(name: string, info: NodeInfo, target: Target, signal: AbortSignal): Promise<void> {
@@ -60,7 +68,7 @@ async function changeDrivers(target: Target, change: (drivers: readonly CSINodeD
 
 async function newCsiNode({ client, nodeName }: Target, drivers: CSINodeDriver[], signal?: AbortSignal): Promise<CSINode> {
   const { metadata } = await client.get(resources.nodes, "", nodeName, { ...(signal !== undefined && { signal }) });
-  return { metadata: { name: nodeName, ownerReferences: [{ apiVersion: "v1", kind: "Node", name: nodeName, uid: metadata.uid ?? "" }] }, spec: { drivers } };
+  return { metadata: { name: nodeName, annotations: { [migratedAnnotation]: migratedPlugins }, ownerReferences: [{ apiVersion: "v1", kind: "Node", name: nodeName, uid: metadata.uid ?? "" }] }, spec: { drivers } };
 }
 
 function unlessNotFound(error: unknown): undefined {
