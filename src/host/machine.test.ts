@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseEffectiveCapabilities } from "./capabilities.ts";
 import { parseHierarchies } from "./cgroups.ts";
-import { parseMountInfo } from "./mounts.ts";
+import { parseMountInfo, readSteadily } from "./mounts.ts";
 import { parseProcessStat, readProcessTree } from "./processes.ts";
 
 test("effective capabilities by name", () => {
@@ -28,6 +28,13 @@ test("cgroup hierarchies", () => {
   assert.equal(v1.unified, "/sys/fs/cgroup/unified");
   const v2 = parseHierarchies("cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n");
   assert.deepEqual([v2.byController.size, v2.unified], [0, "/sys/fs/cgroup"]);
+});
+
+test("a table of mounts counts once it reads the same twice", async () => {
+  const reads = ["a b", "a", "a b c", "a b c", "x"];
+  assert.equal(await readSteadily("/x", async () => reads.shift()!), "a b c");
+  let reading = 0;
+  await assert.rejects(readSteadily("/x", async () => String(reading++)), { message: "/x did not stay the same for two of 50 reads" });
 });
 
 test("mountinfo with blanks in a path", () => {

@@ -48,7 +48,7 @@ export function createMounts(options: { programs: Programs }): Mounts {
     const result = await options.programs.run({ command, args, timeoutMs: 30_000 });
     if (result.exitCode !== 0) throw new Error(`${command} ${args.join(" ")}: ${result.stderr.toString().trim()}`);
   };
-  const list = async () => parseMountInfo(await readFile("/proc/self/mountinfo", "utf8"));
+  const list = async () => parseMountInfo(await readSteadily("/proc/self/mountinfo"));
   const unmount = async (mountPoint: string) => {
     if (!(await list()).some((mount) => mount.mountPoint === mountPoint)) return;
     await run("umount", [mountPoint]).catch(() => run("umount", ["--lazy", mountPoint]));
@@ -80,6 +80,22 @@ export function createMounts(options: { programs: Programs }): Mounts {
     },
   };
 }
+
+/**
+ * The kernel gives the table in pieces, and while others mount and unmount a piece may lack lines: only what reads the same twice is whole.
+ * Somebody may remove files because nothing is mounted there.
+ */
+export async function readSteadily(path: string, read: (path: string) => Promise<string> = (file) => readFile(file, "utf8")): Promise<string> {
+  let before = await read(path);
+  for (let tries = 0; tries < maxReads; tries++) {
+    const now = await read(path);
+    if (now === before) return now;
+    before = now;
+  }
+  throw new Error(`${path} did not stay the same for two of ${maxReads} reads`);
+}
+
+const maxReads = 50;
 
 /** The lines of a mountinfo file (proc_pid_mountinfo(5)), in its order: a mount comes after what it is mounted on. */
 export function parseMountInfo(text: string): Mount[] {

@@ -12,6 +12,7 @@ import { Client } from "../../client/index.ts";
 import { createMounts, startPrograms } from "../../host/index.ts";
 import type { Mounts } from "../../host/index.ts";
 import { DiskStorage } from "./disk-storage.ts";
+import { removeMountPointsBelow } from "./mount-points.ts";
 import { giveToGroup } from "./ownership.ts";
 import type { VolumeSources } from "./pod-storage.ts";
 import { bindSubPath, makeSubPath } from "./sub-path.ts";
@@ -99,6 +100,20 @@ describe("volumes on disk, as root", { skip: isRoot ? false : "needs root" }, ()
     const block = ofClaim({ local: { path: device }, volumeMode: "Block" }, { isBlock: true });
     await storage.setUp(podOf(), [block], sources, signal);
     assert.deepEqual(storage.ready("u", "data"), { path: device, isReadOnly: false, isBlock: true });
+  });
+
+  test("a mount that was overlooked keeps its data: its place is not removed with what is in it", async () => {
+    await using machine = await startMachine();
+    const [data, place] = ["data", "place"].map((name) => join(machine.path, name)) as [string, string];
+    await mkdir(data);
+    await writeFile(join(data, "file"), "kept");
+    await mkdir(join(place, "a", "b"), { recursive: true });
+    await machine.mounts.bind(data, join(place, "a", "b"));
+    await assert.rejects(removeMountPointsBelow(place, 2), { code: "EBUSY" });
+    assert.equal(await readFile(join(data, "file"), "utf8"), "kept");
+    await machine.mounts.unmount(join(place, "a", "b"));
+    await removeMountPointsBelow(place, 2);
+    assert.deepEqual(await readdir(join(place, "a")), []);
   });
 
   test("a failed NFS mount says what was tried", async () => {

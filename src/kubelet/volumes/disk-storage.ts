@@ -15,6 +15,7 @@ import { CsiDrivers } from "./csi/csi-drivers.ts";
 import { CsiPlugin } from "./csi/csi-plugin.ts";
 import type { FilesystemLevel } from "../stats/usage.ts";
 import { volumeFault } from "./faults.ts";
+import { removeMountPointsBelow } from "./mount-points.ts";
 import { checkNodeAffinity } from "./node-affinity.ts";
 import { emptyDirPlugin } from "./plugins/empty-dir.ts";
 import { hostPathPlugin } from "./plugins/host-path.ts";
@@ -154,6 +155,7 @@ export class DiskStorage implements PodStorage {
     this.#ready.delete(podUid);
     const pod = join(this.#root, "pods", podUid);
     await this.#mounts?.unmountBelow(join(pod, "volume-subpaths"));
+    await removeMountPointsBelow(join(pod, "volume-subpaths"), 3);
     for (const plugin of this.#plugins.values()) {
       if (plugin.tearDown === undefined) continue;
       const folder = join(pod, "volumes", plugin.folder);

@@ -12,6 +12,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { resources } from "../../../client/index.ts";
 import type { SetUpRequest, VolumePlugin } from "../plugins/volume-plugin.ts";
 import { KeyedLock } from "../keyed-lock.ts";
+import { removeMountPoint } from "../mount-points.ts";
 import { giveToGroup } from "../ownership.ts";
 import { NotAttachedError, VolumeError } from "../volume.ts";
 import type { ReadyVolume } from "../volume.ts";
@@ -75,6 +76,7 @@ export class CsiPlugin implements VolumePlugin {
       const driver = this.#driver(data.driverName, "MountVolume.TearDown", "Unmounter.TearDownAt failed to get CSI client");
       await driver.unpublish(data.volumeHandle, targetPath(directory));
       this.#published.delete(directory);
+      await removeMountPoint(targetPath(directory));
       const others = (await podVolumeData(this.#options.root)).filter((other) => other.podUid !== podUid && uniqueName(other.data) === uniqueName(data));
       if (others.length === 0 && data.volumeLifecycleMode !== "Ephemeral") await this.#unstage(driver, data);
       await rm(directory, { recursive: true, force: true });
@@ -162,6 +164,7 @@ export class CsiPlugin implements VolumePlugin {
     if ((await readVolumeData(staging)) === undefined) return;
     if (await driver.can("STAGE_UNSTAGE_VOLUME")) await driver.unstage(data.volumeHandle, join(staging, "globalmount"));
     this.#staged.delete(uniqueName(data));
+    await removeMountPoint(join(staging, "globalmount"));
     await rm(staging, { recursive: true, force: true });
   }
 

@@ -3,6 +3,7 @@ import { mkdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Mounts, Programs } from "../../../host/index.ts";
 import { mountDevice } from "../device-mounts.ts";
+import { removeMountPoint } from "../mount-points.ts";
 import { giveToGroup } from "../ownership.ts";
 import { VolumeError } from "../volume.ts";
 import type { ReadyVolume } from "../volume.ts";
@@ -45,6 +46,7 @@ export function localPlugin(options: LocalPluginOptions): VolumePlugin {
       const { mounts } = options.host;
       const own = (await mounts.list()).find(({ mountPoint }) => mountPoint === directory);
       await mounts.unmount(directory);
+      await removeMountPoint(directory);
       if (own === undefined) return;
       const left = (await mounts.list()).filter(({ source, root }) => source === own.source && root === own.root);
       const global = left.find(({ mountPoint }) => mountPoint.startsWith(`${globalRoot}/`));

@@ -1,7 +1,8 @@
 /** NFS volumes, mounted by mount.nfs(8), which the machine has to have (API reference "NFSVolumeSource"). */
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { MountError } from "../../../host/index.ts";
 import type { Mounts } from "../../../host/index.ts";
+import { removeMountPoint } from "../mount-points.ts";
 import { VolumeError } from "../volume.ts";
 import type { VolumePlugin } from "./volume-plugin.ts";
 
@@ -18,10 +19,14 @@ export function nfsPlugin(mounts: Mounts): VolumePlugin {
       try {
         await mounts.mount({ type: "nfs", source: `${host}:${path}`, mountPoint: directory, options });
       } catch (error) {
-        await rm(directory, { recursive: true, force: true });
+        await removeMountPoint(directory);
         throw error instanceof MountError ? new VolumeError(mountFailure(error), { cause: error }) : error;
       }
       return ready;
+    },
+    async tearDown({ directory }) {
+      await mounts.unmount(directory);
+      await removeMountPoint(directory);
     },
   };
 }
