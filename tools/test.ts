@@ -2,7 +2,7 @@
 //
 //   node tools/test.ts [PATH…]             the files and folders named (no checks)
 //   node tools/test.ts --e2e [PATH…]       the long end-to-end runs, test/e2e/**/*.e2e.ts
-//   node tools/test.ts --simulate [PATH…]  only *.simulation.test.ts; the number of seeds is CORACLE_SEEDS
+//   node tools/test.ts --simulate [PATH…]  only *.simulation.test.ts; the number of seeds is CORACLE_SEEDS (100)
 //   --name PATTERN                         only tests whose name matches
 //
 // Pure tests share this process. A file named *.process.test.ts, or under test/e2e, starts programs and gets a process of its own.
@@ -21,6 +21,8 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: { e2e: { type: "boolean" }, simulate: { type: "boolean" }, name: { type: "string" } },
 });
+
+if (options.simulate === true) process.env["CORACLE_SEEDS"] ??= "100";
 
 const checks: readonly { readonly name: string; readonly args: readonly string[] }[] = [
   { name: "type check", args: ["node_modules/.bin/tsc", "-p", "."] },

@@ -29,7 +29,7 @@ function readField(cursor: FieldCursor, field: FieldSchema, object: JsonObject, 
   const { schema, name } = field;
   if (schema.shape === "scalar" || schema.shape === "struct") {
     const value = readValue(cursor, schema, struct);
-    const isZero = value === null || value === "" || value === 0 || value === false;
+    const isZero = value === null || value === 0 || value === false || (value === "" && !tellsEmpty(field));
     if (!isZero || field.isPointer) object[name] = value;
   } else if (schema.shape === "map") {
     const { key, value } = readEntry(cursor.message(), schema.values, struct);
@@ -43,6 +43,11 @@ function readField(cursor: FieldCursor, field: FieldSchema, object: JsonObject, 
     if (isPacked) for (const item of cursor.packed()) list.push(readValue(item, schema.items, struct));
     else list.push(readValue(cursor, schema.items, struct));
   }
+}
+
+/** Empty bytes are not absent ones, and an empty text is not the number 0, unless JSON leaves the field out. */
+function tellsEmpty({ schema, omitEmpty }: FieldSchema): boolean {
+  return schema.shape === "scalar" && (schema.scalar === "intOrString" || (schema.scalar === "bytes" && !omitEmpty));
 }
 
 function readEntry(cursor: FieldCursor, schema: Schema, struct: StructSchema): { key: string; value: JsonValue } {

@@ -18,6 +18,7 @@ const registry = new TypeRegistry({
     ],
     gvk: [["test", "v1", "Thing"]],
   },
+  "api.test.v1.Needs": { fields: [["request", "bytes", "", 1], ["port", "apimachinery.pkg.util.intstr.IntOrString", "", 2], ["hint", "bytes", "e", 3]] },
 });
 const schema = registry.kind("test", "v1", "Thing")!;
 const hex = (object: JsonObject) => Buffer.from(encodeMessage(object, schema)).toString("hex");
@@ -44,6 +45,14 @@ test("bytes", () => {
   for (const [object, expected] of rows) {
     assert.equal(hex(object), expected, JSON.stringify(object));
     assert.equal(JSON.stringify(decodeMessage(Buffer.from(expected, "hex"), schema)), JSON.stringify(object));
+  }
+});
+
+test("empty bytes and texts are told from absent ones where JSON shows the difference", () => {
+  const needs = registry.struct("api.test.v1.Needs")!;
+  for (const [object, seen] of [[{ request: "", port: "" }, { request: "", port: "" }], [{ port: 0, hint: "" }, { port: 0 }]] as const) {
+    const decoded = decodeMessage(encodeMessage(object, needs), needs);
+    assert.deepEqual({ port: 0, ...decoded }, seen);
   }
 });
 
