@@ -1,12 +1,17 @@
 /** Follows which pods have a node, by a watch that shows only those. */
 import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
 
+/** How long nothing may be bound while pods wait. */
+const patienceMs = 60_000;
+
 export class BoundPods implements AsyncDisposable {
   readonly #stream: ClientHttp2Stream;
   readonly #boundMs = new Map<string, number>();
   #rest = "";
   #wanted = Number.POSITIVE_INFINITY;
   #wake = () => {};
+  #fail: (error: Error) => void = () => {};
+  #changedMs = performance.now();
 
   private constructor(stream: ClientHttp2Stream) {
     this.#stream = stream;
@@ -27,7 +32,17 @@ export class BoundPods implements AsyncDisposable {
   async reached(count: number): Promise<void> {
     this.#wanted = count;
     if (this.count >= count) return;
-    await new Promise<void>((resolve) => (this.#wake = resolve));
+    const late = setInterval(() => {
+      if (performance.now() - this.#changedMs > patienceMs) this.#fail(new Error(`${this.count} of ${count} pods are bound, and no more for ${patienceMs / 1000} s`));
+    }, 1000);
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#wake = resolve;
+        this.#fail = reject;
+      });
+    } finally {
+      clearInterval(late);
+    }
   }
 
   /** From creation to binding, of the pods in `createdMs` called `measured-…`. */
@@ -45,7 +60,9 @@ export class BoundPods implements AsyncDisposable {
     const nowMs = performance.now();
     for (const line of lines) {
       const name = /"name":"([^"]+)"/.exec(line)?.[1];
-      if (name !== undefined && !this.#boundMs.has(name)) this.#boundMs.set(name, nowMs);
+      if (name === undefined || this.#boundMs.has(name)) continue;
+      this.#boundMs.set(name, nowMs);
+      this.#changedMs = nowMs;
     }
     if (this.count >= this.#wanted) this.#wake();
   }

@@ -30,7 +30,7 @@ export async function runWorkload(workload: Workload, options: RunOptions): Prom
   await using load = new Load(settings);
   const sessions = await load.connect(4);
   await using bound = await BoundPods.follow(sessions[0]!);
-  const making = new Making(sessions);
+  const making = new Making(sessions, workload.nodes);
   await making.surroundings(workload);
   await making.pods("before", workload.before);
   if (workload.before.until !== "pending") await bound.reached(workload.before.count);
@@ -68,9 +68,11 @@ export interface RunOptions {
 class Making {
   readonly createdMs = new Map<string, number>();
   readonly #sessions: readonly ClientHttp2Session[];
+  readonly #nodes: number;
 
-  constructor(sessions: readonly ClientHttp2Session[]) {
+  constructor(sessions: readonly ClientHttp2Session[], nodes: number) {
     this.#sessions = sessions;
+    this.#nodes = nodes;
   }
 
   async surroundings({ nodes, node, before, measured }: Workload): Promise<void> {
@@ -93,7 +95,7 @@ class Making {
     await inFlight(100, batch.count, async (index) => {
       const name = `${prefix}-${index}`;
       this.createdMs.set(name, performance.now());
-      await this.#create(`/api/v1/namespaces/bench-${index % (batch.namespaces ?? 1)}/pods`, podOf(name, index, batch), index);
+      await this.#create(`/api/v1/namespaces/bench-${index % (batch.namespaces ?? 1)}/pods`, podOf(name, { index, nodes: this.#nodes }, batch), index);
     });
   }
 
@@ -102,7 +104,7 @@ class Making {
     for (let round = 0; !isOver(); round++) {
       const name = `churn-${round}`;
       const paths = ["/api/v1/nodes", "/api/v1/namespaces/bench-0/services", "/api/v1/namespaces/bench-0/pods"];
-      const objects = [nodeOf(0, undefined, name), { metadata: { name }, spec: { ports: [{ port: 80 }] } }, podOf(name, 0, { count: 1, requests: { cpu: "9" } })];
+      const objects = [nodeOf(0, undefined, name), { metadata: { name }, spec: { ports: [{ port: 80 }] } }, podOf(name, { index: 0, nodes: 1 }, { count: 1, requests: { cpu: "9" } })];
       for (const [index, path] of paths.entries()) await this.#create(path, objects[index]!, index);
       for (const [index, path] of paths.entries()) await this.#send(index, "DELETE", `${path}/${name}?gracePeriodSeconds=0`);
     }
@@ -125,9 +127,9 @@ function nodeOf(index: number, { cpu = "4" }: Workload["node"] = {}, name = `nod
   return { metadata: { name, labels }, status: { capacity: room, allocatable: room, conditions: [{ type: "Ready", status: "True" }] } };
 }
 
-function podOf(name: string, index: number, { labels = {}, spec = {}, requests = { cpu: "100m", memory: "500Mi" }, isOnePerNode }: Batch): object {
+function podOf(name: string, { index, nodes }: { index: number; nodes: number }, { labels = {}, spec = {}, requests = { cpu: "100m", memory: "500Mi" }, isOnePerNode }: Batch): object {
   const containers = [{ name: "pause", image: "registry.k8s.io/pause:3.10", ports: [{ containerPort: 80 }], resources: { requests, limits: requests } }];
-  const matchFields = [{ key: "metadata.name", operator: "In", values: [`node-${index % 15_000}`] }];
+  const matchFields = [{ key: "metadata.name", operator: "In", values: [`node-${index % nodes}`] }];
   const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] } } };
   return { metadata: { name, labels }, spec: { automountServiceAccountToken: false, containers, ...spec, ...(isOnePerNode === true && { affinity }) } };
 }
