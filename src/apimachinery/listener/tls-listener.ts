@@ -27,8 +27,7 @@ export interface TlsListenerOptions {
   readonly maxBodyBytes: number;
   /** What is accepted of TLS; 1.2 and Node's suites when absent. */
   readonly protocol?: TlsProtocol;
-  /** Certificates for clients that ask for a server by these names; a name may begin with `*.`. The first that fits counts. */
-  readonly named?: readonly NamedCertificate[];
+  readonly named?: NamedCertificates;
   /** Time in which a request must have come; 90 s when absent. */
   readonly requestLimitMs?: number;
   /** Streams that a client may reset at once, before it is sent away; 100,000 when absent. */
@@ -47,15 +46,14 @@ export interface ServedPair {
   readonly certificate: string;
 }
 
-export interface NamedCertificate extends ServedPair {
-  readonly names: readonly string[];
-}
+/** By the name, in lower case, under which a client asks for the server (SNI); `*` may stand for its first label. */
+export type NamedCertificates = ReadonlyMap<string, ServedPair>;
 
 export interface TlsListener {
   readonly port: number;
   /** What connections from now on are shown; those that are open stay. */
   setCertificate(pair: ServedPair): void;
-  setNamedCertificates(named: readonly NamedCertificate[]): void;
+  setNamedCertificates(named: NamedCertificates): void;
   /** Stops listening, lets answers in progress end for a moment, then closes all connections. */
   close(): Promise<void>;
 }
@@ -79,8 +77,8 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
     else socket.destroy();
   });
   const protocol: TlsProtocol = { minVersion: "TLSv1.2", ...options.protocol };
-  let named = contextsOf(options.named ?? [], protocol);
-  const SNICallback: tls.TlsOptions["SNICallback"] = (name, answer) => answer(null, named.find(({ fits }) => fits(name.toLowerCase()))?.context);
+  let named = contextsOf(options.named ?? new Map(), protocol);
+  const SNICallback: tls.TlsOptions["SNICallback"] = (name, answer) => answer(null, named(name.toLowerCase()));
   const server = tls.createServer({ key: options.key, cert: options.certificate, requestCert: true, rejectUnauthorized: false, ALPNProtocols: ["h2", "http/1.1"], SNICallback, ...protocol }, (socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
@@ -112,11 +110,9 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
 
 const defaultLimitMs = 90_000;
 
-function contextsOf(named: readonly NamedCertificate[], protocol: TlsProtocol): { fits: (name: string) => boolean; context: tls.SecureContext }[] {
-  return named.map(({ names, key, certificate }) => {
-    const known = new Set(names.map((name) => name.toLowerCase()));
-    return { fits: (name) => known.has(name) || known.has(name.replace(/^[^.]+/, "*")), context: tls.createSecureContext({ key, cert: certificate, ...protocol }) };
-  });
+function contextsOf(named: NamedCertificates, protocol: TlsProtocol): (name: string) => tls.SecureContext | undefined {
+  const contexts = new Map([...named].map(([name, { key, certificate }]) => [name, tls.createSecureContext({ key, cert: certificate, ...protocol })]));
+  return (name) => contexts.get(name) ?? contexts.get(name.replace(/^[^.]+/, "*"));
 }
 
 export interface ServeContext {

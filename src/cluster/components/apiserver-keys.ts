@@ -1,11 +1,12 @@
 /** Keys and certificates of the API server: those that its flags name files for, our own for the rest. */
-import { createPrivateKey, createPublicKey } from "node:crypto";
+import { X509Certificate, createPrivateKey, createPublicKey } from "node:crypto";
 import { access, readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { UsageError } from "../arguments.ts";
 import type { Certificates } from "../certificates.ts";
 import type { KeyAndCertificate } from "../key-store.ts";
+import { readText } from "../read-text.ts";
 import type { PairSource } from "../renewal.ts";
 
 export interface ApiServerKeys {
@@ -51,7 +52,7 @@ const pemCertificates = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE---
 /** The pair of `--tls-cert-file` and `--tls-private-key-file`, or `apiserver.crt` and `apiserver.key` in `--cert-dir` when they are there. */
 async function givenServing(last: (name: string) => string | undefined): Promise<PairSource | undefined> {
   const [certificateFile, keyFile, directory] = [last("tls-cert-file"), last("tls-private-key-file"), last("cert-dir")];
-  if ((certificateFile === undefined) !== (keyFile === undefined)) throw new UsageError("--tls-cert-file and --tls-private-key-file are given together");
+  if ((certificateFile === undefined) !== (keyFile === undefined)) throw new UsageError("missing filename for serving cert");
   if (certificateFile !== undefined && keyFile !== undefined) return () => pair(certificateFile, keyFile);
   if (directory === undefined) return undefined;
   const files = [join(directory, "apiserver.crt"), join(directory, "apiserver.key")] as const;
@@ -59,8 +60,16 @@ async function givenServing(last: (name: string) => string | undefined): Promise
   return areThere.includes(false) ? undefined : () => pair(...files);
 }
 
+/** Throws UsageError in Go's words. */
 export async function pair(certificateFile: string, keyFile: string): Promise<KeyAndCertificate> {
-  return { certificate: await certificate(certificateFile), key: await privateKey(keyFile) };
+  try {
+    const [certificate, key] = [await readText(certificateFile), await readText(keyFile)];
+    for (const [what, pem] of Object.entries({ certificate, key })) if (!pem.includes("-----BEGIN ")) throw new Error(`tls: failed to find any PEM data in ${what} input`);
+    if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))) throw new Error("tls: private key does not match public key");
+    return { certificate, key };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
 }
 
 function ownServing(certificates: Certificates, addresses: readonly string[]): Promise<KeyAndCertificate> {

@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ApiServer } from "../../apiserver/server.ts";
 import { listenTls } from "../../apimachinery/listener/tls-listener.ts";
-import type { RequestHandler, TlsListener } from "../../apimachinery/listener/tls-listener.ts";
+import type { RequestHandler, TlsListener, TlsListenerOptions } from "../../apimachinery/listener/tls-listener.ts";
 import { gatewayAddress } from "../../network/index.ts";
 import { openStore } from "../../storage/index.ts";
 import type { Store } from "../../storage/index.ts";
@@ -21,8 +21,9 @@ import { readApiServerFiles } from "./apiserver-files.ts";
 import { apiServerFlags } from "./apiserver-flags/apiserver-flags.ts";
 import { apiServerKeys } from "./apiserver-keys.ts";
 import { followFiles } from "./apiserver-reloads.ts";
+import { followServingFiles, namedCertificates } from "./serving-files.ts";
+import { tlsProtocol } from "./apiserver-flags/tls-flags.ts";
 import { frontProxies, proxyClient } from "./front-proxies.ts";
-import type { KeyAndCertificate } from "../key-store.ts";
 import { readDocument } from "../read-document.ts";
 import { followPair } from "../renewal.ts";
 
@@ -53,11 +54,12 @@ export async function startApiServer(environment: Environment, options: UpOption
     // The port must be known before the server publishes it, and the server must exist before the listener can answer.
     const ready: { server?: ApiServer } = {};
     const handler: RequestHandler = async (request) => (ready.server === undefined ? starting() : ready.server.handle(request));
-    const listener = running.adopt(await listen(environment, options, { ...serving, handler }), (opened) => opened.close());
+    const listener = running.adopt(await listen(environment, options, { ...serving, handler, protocol: tlsProtocol(given), named: await namedCertificates(given) }), (opened) => opened.close());
     const kubeletClient = () => certificates.client("apiserver-kubelet-client", "kube-apiserver-kubelet-client", ["system:masters"]);
     const aggregatorClient = () => proxyClient(given, certificates);
     const dialer = running.adopt(new NodeDialer(await kubeletClient(), await certificates.authority(), environment.clock), (opened) => opened.close());
     const extensions = running.adopt(new ExtensionConnections(await aggregatorClient()), (opened) => opened.close());
+    running.use(await followServingFiles(given, listener, environment.log));
     running.use(followPair({ ...environment, name: "apiserver", current: serving, source: servingSource, onNew: listener.setCertificate }));
     running.use(followPair({ ...environment, name: "apiserver-kubelet-client", current: await kubeletClient(), source: kubeletClient, onNew: (pair) => dialer.renew(pair) }));
     running.use(followPair({ ...environment, name: "front-proxy-client", current: await aggregatorClient(), source: aggregatorClient, onNew: (pair) => extensions.renew(pair) }));
@@ -106,7 +108,7 @@ export async function startApiServer(environment: Environment, options: UpOption
   }
 }
 
-async function listen({ log }: Environment, { bindAddress, port }: UpOptions, serving: KeyAndCertificate & { readonly handler: RequestHandler }): Promise<TlsListener> {
+async function listen({ log }: Environment, { bindAddress, port }: UpOptions, serving: Pick<TlsListenerOptions, "key" | "certificate" | "handler" | "protocol" | "named">): Promise<TlsListener> {
   try {
     return await listenTls({ address: bindAddress, port, log, maxBodyBytes, ...serving });
   } catch (error) {

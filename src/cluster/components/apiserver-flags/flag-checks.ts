@@ -5,6 +5,7 @@ import { goQuote } from "../../../apimachinery/go-quote.ts";
 import { ipText, parseCidr, parseIp } from "../../../apimachinery/net.ts";
 import { isOn, last, lists, numberOf, parsePortRange, secondsOf } from "./flag-values.ts";
 import type { Flags } from "./flag-values.ts";
+import { isCipherSuite, isTlsVersion } from "./tls-flags.ts";
 
 /** The faults of `flags`, in the order in which upstream lists them. */
 export function flagFaults(flags: Flags): string[] {
@@ -20,8 +21,8 @@ function* serving(flags: Flags): Iterable<string> {
   const port = numberOf(flags, "secure-port", 6443);
   if (port < 1 || port > 65_535) yield `--secure-port ${port} must be between 1 and 65535, inclusive. It cannot be turned off with 0`;
   const minVersion = last(flags, "tls-min-version") ?? "";
-  if (minVersion !== "" && !/^VersionTLS1[0-3]$/.test(minVersion)) yield `unknown tls version ${goQuote(minVersion)}`;
-  const unknown = (lists(flags, "tls-cipher-suites") ?? []).find((name) => !/^TLS_[A-Z0-9_]+$/.test(name));
+  if (minVersion !== "" && !isTlsVersion(minVersion)) yield `unknown tls version ${goQuote(minVersion)}`;
+  const unknown = (lists(flags, "tls-cipher-suites") ?? []).find((name) => !isCipherSuite(name));
   if (unknown !== undefined) yield `Cipher suite ${unknown} not supported or doesn't exist`;
 }
 

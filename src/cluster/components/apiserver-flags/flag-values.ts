@@ -53,8 +53,10 @@ function faultOf(type: string, value: string): string | undefined {
       const parsed = parsePortRange(value);
       return "fault" in parsed ? parsed.fault : undefined;
     }
-    case "namedCertKey":
-      return value.split(":")[0]!.split(",").length === 2 ? undefined : "expected comma separated certificate and key file paths";
+    case "namedCertKey": {
+      const parsed = parseNamedFiles(value);
+      return "fault" in parsed ? parsed.fault : undefined;
+    }
     default:
       return undefined;
   }
@@ -109,4 +111,21 @@ export function pairsOf(flags: Flags, name: string): readonly (readonly [key: st
     const equals = item.indexOf("=");
     return equals < 0 ? [item.trim(), ""] : [item.slice(0, equals).trim(), item.slice(equals + 1).trim()];
   });
+}
+
+export interface NamedFiles {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+  /** For which names; those of the certificate when undefined. */
+  readonly names: readonly string[] | undefined;
+}
+
+/** Reads `CERTIFICATE,KEY[:NAME,…]`. */
+export function parseNamedFiles(value: string): NamedFiles | { readonly fault: string } {
+  const colon = value.indexOf(":");
+  const names = colon < 0 ? undefined : value.slice(colon + 1).trim();
+  if (names === "") return { fault: "empty names list is not allowed" };
+  const files = (colon < 0 ? value : value.slice(0, colon)).split(",").map((file) => file.trim());
+  if (files.length !== 2) return { fault: "expected comma separated certificate and key file paths" };
+  return { certificateFile: files[0]!, keyFile: files[1]!, names: names?.split(",").map((name) => name.trim()) };
 }
