@@ -1,5 +1,6 @@
 /** The node agent: pods into containers, over one runtime interface. */
 export { busyboxImage } from "./images/builtin-images.ts";
+export { CredentialProviders, readCredentialProviders } from "./images/credential-providers.ts";
 export { createImageLoader, ImageLoadError, readBusybox } from "./images/image-loader.ts";
 export type { ImageLoader } from "./images/image-loader.ts";
 export { ConfigurationError } from "./configuration/configuration-error.ts";

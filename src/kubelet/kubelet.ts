@@ -16,6 +16,7 @@ import { defaultSettings } from "./configuration/settings.ts";
 import type { KubeletSettings } from "./configuration/settings.ts";
 import { refusedUnderPressure } from "./eviction/admission.ts";
 import { Housekeeping } from "./housekeeping.ts";
+import type { CredentialProviders } from "./images/credential-providers.ts";
 import { ImagePuller } from "./images/image-puller.ts";
 import type { NodeDns } from "./network/dns-config.ts";
 import { ResourceManagers } from "./managers/resource-managers.ts";
@@ -63,6 +64,8 @@ export interface KubeletOptions {
   readonly settings?: KubeletSettings;
   /** The ranges that the node's pods have addresses of, told at registration (`spec.podCIDRs`); absent where somebody else gives them. */
   readonly podCidrs?: readonly string[];
+  /** Programs that know credentials of registries. */
+  readonly credentialProviders?: CredentialProviders;
   /** Whose files the server's `/logs` shows; absent: none. */
   readonly systemLogs?: string;
   /** Where pods' files lie; not for simulated nodes. */
@@ -234,7 +237,7 @@ class NodeAgent implements Kubelet {
       runtimeName: facts.version.runtime_name,
       objects: new ObjectSource(informers),
       tokens: new ServiceAccountTokens({ client, clock }),
-      images: new ImagePuller({ images: runtime, clock, ...(runtime.hasNetwork && { limits: this.#settings }) }),
+      images: new ImagePuller({ images: runtime, clock, ...(runtime.hasNetwork && { limits: this.#settings }), ...(this.#options.credentialProviders !== undefined && { providers: this.#options.credentialProviders }) }),
       nodeName,
       nodeAddress,
       allocatable: nodeAllocatable(machine, this.#settings),

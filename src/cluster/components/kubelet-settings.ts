@@ -2,8 +2,10 @@
 import { readFile } from "node:fs/promises";
 import { yamlToJson } from "../../apimachinery/yaml.ts";
 import type { JsonValue } from "../../apimachinery/json.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import { ConfigurationError, readSettings } from "../../kubelet/index.ts";
+import type { Programs } from "../../host/index.ts";
+import { ConfigurationError, CredentialProviders, readCredentialProviders, readSettings } from "../../kubelet/index.ts";
 import type { KubeletSettings } from "../../kubelet/index.ts";
 import { UsageError } from "../arguments.ts";
 import type { UpOptions } from "../up-options.ts";
@@ -17,6 +19,21 @@ export async function readKubeletSettings({ flags }: Pick<UpOptions, "flags">, l
     const { settings, ignored } = readSettings(document, own);
     if (ignored.length > 0) log.warn("Some settings of the kubelet have no effect here", { settings: ignored.join(", ") });
     return settings;
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw new UsageError(`the kubelet cannot be run so: ${error.message}`);
+    throw error;
+  }
+}
+
+/** From `--kubelet.image-credential-provider-config=FILE` and `--kubelet.image-credential-provider-bin-dir=DIR`; undefined without them. Throws UsageError. */
+export async function readProviders({ flags }: Pick<UpOptions, "flags">, parts: { programs: Programs; clock: Clock; log: Log }): Promise<CredentialProviders | undefined> {
+  const own = flags.get("kubelet");
+  const [file, directory] = [own?.get("image-credential-provider-config")?.at(-1), own?.get("image-credential-provider-bin-dir")?.at(-1)];
+  if (file === undefined && directory === undefined) return undefined;
+  if (file === undefined || directory === undefined) throw new UsageError("--kubelet.image-credential-provider-config and --kubelet.image-credential-provider-bin-dir are given together");
+  try {
+    const providers = readCredentialProviders(yamlToJson(await readFile(file)) as JsonValue);
+    return new CredentialProviders({ ...parts, providers, directory, environment: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" } });
   } catch (error) {
     if (error instanceof ConfigurationError) throw new UsageError(`the kubelet cannot be run so: ${error.message}`);
     throw error;

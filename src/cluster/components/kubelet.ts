@@ -17,7 +17,7 @@ import { instanceId } from "../instance-id.ts";
 import { followPair } from "../renewal.ts";
 import { borrowPrograms } from "../shared-programs.ts";
 import { watchMachineShutdown } from "./machine-shutdown.ts";
-import { readKubeletSettings } from "./kubelet-settings.ts";
+import { readKubeletSettings, readProviders } from "./kubelet-settings.ts";
 import { startNodeRuntime } from "./node-runtime.ts";
 import type { NodeRuntime } from "./node-runtime.ts";
 import type { ComponentContext } from "./start-components.ts";
@@ -55,6 +55,7 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
     running.defer(() => listener.close());
     listeners.push(listener);
     running.use(followPair({ ...environment, name: "kubelet", current: serving, source: servingSource, onNew: (pair) => listeners.forEach((each) => each.setCertificate(pair)) }));
+    const credentialProviders = await readProviders(options, { programs: borrowed.programs, clock: environment.clock, log });
     const shared = await nodeOptions(context, runtime, { address, port: listener.port });
     for (const [index, nodeName] of nodeNames.entries()) {
       const folder = index === 0 ? "" : join("nodes", nodeName);
@@ -66,6 +67,7 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
       kubelets.push(
         createKubelet({
           ...shared,
+          ...(credentialProviders !== undefined && { credentialProviders }),
           nodeName,
           serverPort: own.port,
           owner: `${instanceId(options.dataDir)}/${nodeName}`,

@@ -18,7 +18,7 @@ export interface ReadSettings {
 export function readSettings(file: JsonValue | undefined, flags: ReadonlyMap<string, readonly string[]>): ReadSettings {
   const document = readDocument(file);
   const known = new Set(["apiVersion", "kind"]);
-  const knownFlags = new Set(["config", "port"]);
+  const knownFlags = new Set(["config", "port", "image-credential-provider-config", "image-credential-provider-bin-dir"]);
   const values: Partial<Record<keyof KubeletSettings, unknown>> = {};
   for (const [name, source] of Object.entries(sources) as [keyof KubeletSettings, Source][]) {
     const [field, kind, flag] = source;

@@ -10,6 +10,7 @@ import type { ImageService } from "../runtime/cri.ts";
 import type { AuthConfig, Image, PodSandboxConfig } from "../runtime/cri-messages.ts";
 import type { AnyContainer } from "../pod-sync/runtime-names.ts";
 import { parseImageName } from "./image-name.ts";
+import type { CredentialProviders } from "./credential-providers.ts";
 import { PullGate } from "./pull-gate.ts";
 import type { PullLimits } from "./pull-gate.ts";
 
@@ -17,11 +18,13 @@ export class ImagePuller {
   readonly #images: ImageService;
   readonly #clock: Clock;
   readonly #gate: PullGate;
+  readonly #providers: CredentialProviders | undefined;
   readonly #failures = new Map<string, PullFailure>();
   readonly #pulls = new Map<string, SharedPull>();
 
   /** `limits`: absent where pulls cost nothing. */
-  constructor(options: { images: ImageService; clock: Clock; limits?: PullLimits }) {
+  constructor(options: { images: ImageService; clock: Clock; limits?: PullLimits; providers?: CredentialProviders }) {
+    this.#providers = options.providers;
     this.#images = options.images;
     this.#clock = options.clock;
     this.#gate = new PullGate(options.clock, options.limits ?? noLimits);
@@ -127,7 +130,10 @@ export class ImagePuller {
 
   async #pullWith({ credentials, sandboxConfig }: EnsureRequest, image: { image: string }, signal: AbortSignal): Promise<string> {
     let failure: unknown;
-    for (const auth of credentials.length === 0 ? [undefined] : credentials) {
+    const parsed = parseImageName(image.image);
+    const provided = parsed.isValid ? ((await this.#providers?.credentials(image.image, parsed.repository, signal)) ?? []) : [];
+    const all = [...credentials, ...provided];
+    for (const auth of all.length === 0 ? [undefined] : all) {
       try {
         return await this.#images.pullImage({ image, sandbox_config: sandboxConfig, ...(auth !== undefined && { auth }) }, signal);
       } catch (error) {

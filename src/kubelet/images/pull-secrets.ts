@@ -8,7 +8,7 @@ export function pullCredentials(secrets: readonly DeepReadonly<Secret>[], reposi
   const found: AuthConfig[] = [];
   for (const secret of secrets) {
     for (const [location, entry] of Object.entries(registriesOf(secret))) {
-      if (!matches(location, repository)) continue;
+      if (!matchesRepository(location, repository)) continue;
       const [username = "", password = ""] = entry.auth === undefined ? [entry.username, entry.password] : splitOnce(Buffer.from(entry.auth, "base64").toString("utf8"));
       found.push({ username, password, ...(entry.identitytoken !== undefined && { identity_token: entry.identitytoken }), ...(entry.registrytoken !== undefined && { registry_token: entry.registrytoken }) });
     }
@@ -37,7 +37,7 @@ function registriesOf({ data = {} }: DeepReadonly<Secret>): Readonly<Record<stri
 }
 
 /** The location's host may have `*` for a part; its path must begin the repository's. */
-function matches(location: string, repository: string): boolean {
+export function matchesRepository(location: string, repository: string): boolean {
   const plain = location.replace(/^https?:\/\//, "").replace(/\/(v1|v2)?\/?$/, "");
   const [host = "", ...path] = plain.split("/");
   const [wantedHost = "", ...wantedPath] = repository.split("/");
