@@ -47,10 +47,14 @@ test("MyDatabase on PostgreSQL", { skip }, async () => {
     const old = await database.primary();
     const pids = await database.processes(old);
     const stoppedAt = performance.now();
-    signalAll(pids, "SIGSTOP");
-    await writer.acknowledges(1);
-    const tookMs = performance.now() - stoppedAt;
-    signalAll(pids, "SIGCONT");
+    let tookMs: number;
+    try {
+      signalAll(pids, "SIGSTOP");
+      await writer.acknowledges(1);
+      tookMs = performance.now() - stoppedAt;
+    } finally {
+      signalAll(pids, "SIGCONT");
+    }
     console.log(`writes went on ${(tookMs / 1000).toFixed(1)} s after the primary hung`);
     assert.notEqual(await database.primary(), old);
     await writer.acknowledges(20);

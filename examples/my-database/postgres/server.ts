@@ -5,8 +5,9 @@
  */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { appendFile, cp, mkdir, mkdtemp, open, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { appendFile, cp, lstat, mkdir, open, readFile, readdir, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { AgentState, Mode, Order } from "../agent.ts";
@@ -51,7 +52,7 @@ export class PostgresServer {
 
   async open(): Promise<void> {
     const { folder, backups } = this.#options;
-    this.#socket = await mkdtemp(path.join(tmpdir(), "mydb-"));
+    this.#socket = await socketDirectory(folder);
     await mkdir(backups, { recursive: true });
     this.#kept = await readFile(path.join(folder, "agent.json"), "utf8").then((text) => JSON.parse(text) as Kept, () => this.#kept);
     // One that an agent before us left behind, perhaps by a kill.
@@ -294,6 +295,16 @@ export class PostgresServer {
     await handle.close();
     await rename(`${file}.new`, file);
   }
+}
+
+/** Of one volume always the same, so that an agent that was killed leaves none behind; paths of sockets must be short. */
+async function socketDirectory(folder: string): Promise<string> {
+  const directory = path.join(tmpdir(), `mydb-${createHash("sha256").update(await realpath(folder)).digest("hex").slice(0, 12)}`);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const { uid, mode } = await lstat(directory);
+  // Whoever can enter it is let in by the server as its superuser.
+  if (uid !== process.getuid?.() || (mode & 0o077) !== 0) throw new Error(`${directory} is not only ours`);
+  return directory;
 }
 
 /** Ends a server of an earlier agent, its children with it. */
