@@ -23,6 +23,7 @@ test("options of up: defaults", () => {
     nodeCidr: "10.243.0.0/24",
     loadBalancerCidrs: ["10.242.0.0/24"],
     nodePodCidrs: ["10.244.0.0/24"],
+    isFurtherNode: false,
     isVerbose: false,
     mayInstall: true,
   });

@@ -49,6 +49,8 @@ export interface UpOptions {
   readonly loadBalancerCidrs: readonly string[];
   /** This node's share of the pods' ranges, one for each. */
   readonly nodePodCidrs: readonly string[];
+  /** Whether that share was given: to a node beside the first. */
+  readonly isFurtherNode: boolean;
   readonly isVerbose: boolean;
   readonly mayInstall: boolean;
   readonly flags: Arguments["flags"];
@@ -78,6 +80,7 @@ export function readUpOptions({ options: given, operands, flags }: Arguments): U
     podCidrs: cidrs(options, "pod-cidr", defaultPodCidr),
     nodeCidr: nodeCidr(options),
     loadBalancerCidrs: cidrs(options, "load-balancer-cidr", "10.242.0.0/24"),
+    isFurtherNode: options.has("node-pod-cidr"),
     nodePodCidrs: options.has("node-pod-cidr") ? cidrs(options, "node-pod-cidr", "") : nodePodCidrs(cidrs(options, "pod-cidr", defaultPodCidr), 0),
     isVerbose: options.get("v") === "true",
     mayInstall: options.get("no-install") !== "true",

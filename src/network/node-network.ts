@@ -5,7 +5,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import type { Log } from "../base/log.ts";
 import { createNetworkNamespaces, createNft, NftError } from "../host/index.ts";
-import type { Programs } from "../host/index.ts";
+import type { NetworkNamespaces, Programs } from "../host/index.ts";
+import { cidrContains, cidrText, parseCidr, parseIp } from "../apimachinery/net.ts";
 import { bridgeName, gatewayAddress } from "./cni-config.ts";
 import { removePolicies } from "./policy/policy-enforcer.ts";
 import { networkRules, networkTableName } from "./network-rules.ts";
@@ -34,6 +35,7 @@ export async function setUpNodeNetwork(options: NodeNetworkOptions): Promise<Nod
   const { programs, log } = options;
   const links = createNetworkNamespaces({ programs });
   const bridge = bridgeName(options.instanceId);
+  await requireFreeRanges(links, bridge, options.podCidrs);
   await links.addBridge(bridge);
   for (const podCidr of options.podCidrs) {
     const { address, prefixLength } = gatewayAddress(podCidr);
@@ -45,6 +47,19 @@ export async function setUpNodeNetwork(options: NodeNetworkOptions): Promise<Nod
   for (const serviceCidr of serviceCidrs) await links.ip(["route", "replace", serviceCidr, "dev", bridge, "metric", "65534"]);
   await createNft({ programs }).apply(networkRules({ ...options, serviceCidrs, table: networkTableName(options.instanceId) }));
   return { bridge, gatewayAddress: gatewayAddress(options.podCidrs[0]!).address };
+}
+
+/** Throws when another interface has an address in one of the ranges: two networks of one range would take each other's packets. */
+async function requireFreeRanges(links: NetworkNamespaces, own: string, podCidrs: readonly string[]): Promise<void> {
+  const ranges = podCidrs.map((text) => parseCidr(text)!);
+  for (const link of (await links.ipJson(["address", "show"])) as { ifname?: string; addr_info?: { local?: string }[] }[]) {
+    if (link.ifname === own) continue;
+    for (const { local = "" } of link.addr_info ?? []) {
+      const address = parseIp(local);
+      const taken = address && ranges.find((range) => cidrContains(range, address));
+      if (taken !== undefined) throw new Error(`the pods' range ${cidrText(taken)} is in use: interface ${link.ifname} has the address ${local}; choose another range with --pod-cidr`);
+    }
+  }
 }
 
 /** Removes the bridge (with its addresses and routes) and the rules, whether they are there or not. Forwarding stays on. */

@@ -119,7 +119,8 @@ export function serverArguments(group: Pick<Group, "needs" | "controllersFlags" 
     args.push("--controllers.controllers=*,bootstrapsigner,tokencleaner");
     for (const flag of group.controllersFlags.split(/\s+/).filter(Boolean)) args.push(`--controllers.${flag.replace(/^--/, "").replace(/^[^=]+$/, "$&=true")}`);
   }
-  if (hasNode) args.push("--runtime", "containerd", "--node-name", "n1");
+  // A range of its own: another cluster of this machine may have the usual one.
+  if (hasNode) args.push("--runtime", "containerd", "--node-name", "n1", "--pod-cidr", `10.${130 + (process.pid % 40)}.0.0/16`);
   return args;
 }
 

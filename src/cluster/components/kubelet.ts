@@ -11,6 +11,7 @@ import type { Programs } from "../../host/index.ts";
 import { createKubelet, defaultSettings, DiskStorage, kubeletServer, nodeNetworkCalls, NoStorage, parseResolvConf, readMachine, serverAccess, shutdownMs, simulatedMachine } from "../../kubelet/index.ts";
 import type { Kubelet, KubeletOptions, Machine, PodStorage } from "../../kubelet/index.ts";
 import { UsageError } from "../arguments.ts";
+import type { UpOptions } from "../up-options.ts";
 import { dnsClusterAddress } from "./dns.ts";
 import { addressOfListener } from "../host-address.ts";
 import { instanceId } from "../instance-id.ts";
@@ -128,7 +129,7 @@ async function nodeOptions({ environment, options }: ComponentContext, runtime: 
     machine,
     settings,
     // The pod network is ours only where containers are.
-    ...(runtime.kind === "containerd" && options.components.has("network") && { podCidrs: options.nodePodCidrs }),
+    ...(runtime.kind === "containerd" && tellsPodCidrs(options) && { podCidrs: options.nodePodCidrs }),
     ...(runtime.kind === "containerd" && { systemLogs: "/var/log" }),
     network: nodeNetworkCalls,
     dns: {
@@ -141,6 +142,11 @@ async function nodeOptions({ environment, options }: ComponentContext, runtime: 
     random,
     log: log.with({ component: "kubelet" }),
   };
+}
+
+/** A node of a cluster that others may join, or that has joined one: whoever shares out ranges must know its own. */
+function tellsPodCidrs({ components, isFurtherNode }: UpOptions): boolean {
+  return components.has("network") && (components.has("nodes") || isFurtherNode);
 }
 
 /** Each node looks after a folder of its own. */
