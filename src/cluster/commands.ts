@@ -73,7 +73,7 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "what runs on the data directory",
     async run(words) {
       const { runStatus } = await import("./status.ts");
-      await runStatus(words);
+      return runStatus(words);
     },
   },
   logs: {

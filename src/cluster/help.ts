@@ -51,8 +51,9 @@ const optionTexts: Readonly<Record<string, string>> = {
   test: testOptions,
   token: `${dataDirOption}\n  --ttl HOURS                how long it can be used (24)`,
   join: joinOptions + startOptions,
+  status: `${dataDirOption}\n  --security                 checks how safely it is run, control by control; exit code 1 when one fails`,
   image: `${dataDirOption}\n  --containerd-socket PATH   a containerd that is not the instance's own`,
-  ...Object.fromEntries(["down", "reset", "status", "logs", "kubeconfig", "node", "snapshot"].map((name) => [name, dataDirOption])),
+  ...Object.fromEntries(["down", "reset", "logs", "kubeconfig", "node", "snapshot"].map((name) => [name, dataDirOption])),
   ...Object.fromEntries(["apiserver", "controller-manager", "scheduler", "kubelet", "proxy", "dns"].map((name) => [name, startOptions + componentOptions])),
 };
 

@@ -1,4 +1,4 @@
-/** `coracle status`: whether an instance runs, and where its pieces are. */
+/** `coracle status`: whether an instance runs, and where its pieces are; with `--security`, whether it is run safely. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseKubeconfig } from "../client/index.ts";
@@ -6,8 +6,11 @@ import { dataDirectoryOf } from "./data-directory.ts";
 import { instanceId } from "./instance-id.ts";
 import { readProcessId } from "./process-id.ts";
 
-export async function runStatus(words: readonly string[]): Promise<void> {
-  const dataDir = dataDirectoryOf(words);
+/** Returns the exit code. */
+export async function runStatus(words: readonly string[]): Promise<number> {
+  const isSecurity = (word: string) => /^--?security$/.test(word);
+  const dataDir = dataDirectoryOf(words.filter((word) => !isSecurity(word)));
+  if (words.some(isSecurity)) return (await import("./security/security-status.ts")).runSecurityStatus(dataDir);
   const pid = await readProcessId(dataDir);
   const kubeconfig = join(dataDir, "kubeconfig");
   const server = await readFile(kubeconfig, "utf8").then((text) => parseKubeconfig(text).clusters[0]?.cluster.server, () => undefined);
@@ -19,4 +22,5 @@ export async function runStatus(words: readonly string[]): Promise<void> {
     ["server", server ?? "unknown"],
   ];
   process.stdout.write(rows.map(([name, value]) => `${name!.padEnd(12)}${value}\n`).join(""));
+  return 0;
 }

@@ -34,6 +34,16 @@ describe("the commands, with simulated pods", () => {
     assert.match(await instance.coracle("logs"), /Runtime for pods runtime=simulated/);
   });
 
+  test("status --security: every control holds on a default start, and exit code 1 tells when one does not", async () => {
+    await instance.kubectl("wait", "--for=condition=Ready", "nodes", "--all", "--timeout=30s");
+    assert.match(await instance.coracle("status", "--security"), /^PASS +4\.2\.1 .*^27 passed, 0 failed, 5 to review$/ms);
+    await instance.kubectl("create", "clusterrolebinding", "open", "--clusterrole=cluster-admin", "--user=system:anonymous");
+    const { code, stdout } = runCoracle(["status", "--security", "--data-dir", instance.dataDir]);
+    assert.equal(code, 1);
+    assert.match(stdout, /^FAIL +1\.2\.1 .*anyone may list secrets/m);
+    await instance.kubectl("delete", "clusterrolebinding", "open");
+  });
+
   test("down ends it and keeps the data; up goes on from there", async () => {
     await instance.kubectl("create", "configmap", "kept", "--from-literal=a=1");
     assert.equal(await instance.coracle("down"), `Stopped ${instance.dataDir}.`);

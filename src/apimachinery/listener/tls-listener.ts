@@ -25,7 +25,7 @@ export interface TlsListenerOptions {
   readonly log: Log;
   /** Bodies are read up to this size; one byte more tells the handler that there was more. */
   readonly maxBodyBytes: number;
-  /** What is accepted of TLS; 1.2 and Node's suites when absent. */
+  /** What is accepted of TLS; 1.2 and strong suites when absent. */
   readonly protocol?: TlsProtocol;
   readonly named?: NamedCertificates;
   /** Time in which a request must have come; 90 s when absent. */
@@ -76,7 +76,7 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
     else if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
     else socket.destroy();
   });
-  const protocol: TlsProtocol = { minVersion: "TLSv1.2", ...options.protocol };
+  const protocol: TlsProtocol = { minVersion: "TLSv1.2", ciphers: strongCiphers, ...options.protocol };
   let named = contextsOf(options.named ?? new Map(), protocol);
   const SNICallback: tls.TlsOptions["SNICallback"] = (name, answer) => answer(null, named(name.toLowerCase()));
   const server = tls.createServer({ key: options.key, cert: options.certificate, requestCert: true, rejectUnauthorized: false, ALPNProtocols: ["h2", "http/1.1"], SNICallback, ...protocol }, (socket) => {
@@ -109,6 +109,14 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
 }
 
 const defaultLimitMs = 90_000;
+
+/** With forward secrecy and authenticated encryption. */
+const strongCiphers = [
+  "TLS_AES_128_GCM_SHA256",
+  "TLS_AES_256_GCM_SHA384",
+  "TLS_CHACHA20_POLY1305_SHA256",
+  ...["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].flatMap((suite) => [`ECDHE-ECDSA-${suite}`, `ECDHE-RSA-${suite}`]),
+].join(":");
 
 function contextsOf(named: NamedCertificates, protocol: TlsProtocol): (name: string) => tls.SecureContext | undefined {
   const contexts = new Map([...named].map(([name, { key, certificate }]) => [name, tls.createSecureContext({ key, cert: certificate, ...protocol })]));
