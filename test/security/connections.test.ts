@@ -1,7 +1,7 @@
 /** Classes of past mistakes with connections: slow clients, rapid resets, upgrades that fail, certificates of nodes. */
 import "reflect-metadata";
 import { test } from "node:test";
-import { equal, notEqual, ok, rejects } from "node:assert/strict";
+import { deepEqual, equal, notEqual, ok, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import http from "node:http";
@@ -19,6 +19,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { Certificates } from "../../src/cluster/certificates.ts";
 import { keyDirectory } from "../../src/cluster/key-store.ts";
 import { NodeDialer } from "../../src/cluster/node-dialer.ts";
+import { WebhookConnections } from "../../src/cluster/webhook-connections.ts";
 
 async function authority() {
   const folder = await mkdtemp(join(tmpdir(), "coracle-security-"));
@@ -130,5 +131,29 @@ test("security: a redirect of a kubelet is an answer, and its certificate must b
       server.closeAllConnections();
       server.close();
     }
+  }
+});
+
+test("security: a redirect of a webhook is an answer, over HTTP/2 and HTTP/1.1", async () => {
+  await using made = await authority();
+  const { key, certificate } = await made.certificates.serving("hook", ["127.0.0.1", "hook.ns.svc"]);
+  const heard: string[] = [];
+  const server = http2.createSecureServer({ key, cert: certificate, allowHTTP1: true }, (incoming, response) => {
+    heard.push(`${incoming.httpVersion} ${incoming.url}`);
+    response.writeHead(incoming.url === "/elsewhere" ? 200 : 307, { location: "/elsewhere" }).end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const connections = new WebhookConnections();
+  const caBundle = await made.certificates.authority();
+  const post = async (target: Parameters<WebhookConnections["post"]>[0]) => (await connections.post(target, Buffer.from("{}"), new AbortController().signal)).status;
+  try {
+    equal(await post({ url: `https://127.0.0.1:${port}/hook`, caBundle }), 307);
+    equal(await post({ url: "https://hook.ns.svc:443/hook", address: { host: "127.0.0.1", port }, caBundle }), 307);
+    deepEqual(heard, ["2.0 /hook", "1.1 /hook"]);
+  } finally {
+    await connections.close();
+    server.close();
   }
 });

@@ -2,11 +2,13 @@
 import { test } from "node:test";
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { createLog } from "../../src/base/log.ts";
-import type { ApiRequest, ApiResponse } from "../../src/apimachinery/request.ts";
+import { TransportError } from "../../src/client/index.ts";
+import type { ApiRequest, ApiResponse, Transport } from "../../src/apimachinery/request.ts";
 import { bytesResponse } from "../../src/apimachinery/request.ts";
 import type { ForwardTarget, NodeConnector } from "../../src/apiserver/streaming/node-connector.ts";
 import { ask } from "../../src/testing/ask.ts";
 import { TestCluster } from "../../src/testing/cluster.ts";
+import { startCluster } from "../../src/testing/start-cluster/start-cluster.ts";
 
 const core = "/api/v1/namespaces/default";
 const configMaps = `${core}/configmaps`;
@@ -250,6 +252,24 @@ test("security: debug paths are closed, and no secret is in the log", async () =
   await ask(cluster, "POST", `${core}/secrets`, `{"metadata":{"name":"t"},"data":{"a":"${hidden}"}`);
   await cluster.handle({ method: "GET", path: "/version", query: "", headers: { authorization: `Bearer ${hidden}` }, body: new Uint8Array(), peer: { address: "192.0.2.1", isHttp2: false }, signal: new AbortController().signal });
   deepEqual(lines.filter((line) => line.includes(hidden)), []);
+});
+
+test("security: a whole cluster at its most talkative logs no secret and no token", async () => {
+  const lines: string[] = [];
+  const hidden = "Hidden-words-of-a-secret";
+  const encoded = Buffer.from(hidden).toString("base64");
+  // What goes wrong is what is told most about.
+  let requests = 0;
+  const wrapTransport = (transport: Transport): Transport => (request) => (++requests % 5 === 0 ? Promise.reject(new TransportError("the connection was lost")) : transport(request));
+  await using cluster = await startCluster({ nodes: 1, wrapTransport, log: createLog({ level: "debug", write: (line) => void lines.push(line), nowMs: () => 0 }) });
+  const secret = { kind: "Secret", apiVersion: "v1", metadata: { name: "s", namespace: "default" }, data: { a: encoded } };
+  const registry = { kind: "Secret", apiVersion: "v1", metadata: { name: "r", namespace: "default" }, type: "kubernetes.io/dockerconfigjson", stringData: { ".dockerconfigjson": JSON.stringify({ auths: { "example.com": { username: "u", password: hidden, auth: Buffer.from(`u:${hidden}`).toString("base64") } } }) } };
+  const containers = [{ name: "c", image: "example.com/i", env: [{ name: "A", valueFrom: { secretKeyRef: { name: "s", key: "a" } } }], volumeMounts: [{ name: "v", mountPath: "/v" }] }];
+  const missing = [{ name: "c", image: "example.com/i", env: [{ name: "A", valueFrom: { secretKeyRef: { name: "s", key: "none" } } }] }];
+  await cluster.apply(secret, registry, { ...pod("p", { containers, imagePullSecrets: [{ name: "r" }], volumes: [{ name: "v", secret: { secretName: "s" } }] }, { namespace: "default" }) }, { ...pod("q", { containers: missing }, { namespace: "default" }) });
+  await cluster.advance("2m");
+  ok(lines.length > 0);
+  deepEqual(lines.filter((line) => [hidden, encoded, "eyJ", Buffer.from(`u:${hidden}`).toString("base64")].some((text) => line.includes(text))), []);
 });
 
 test("security: keys with a meaning in JavaScript are keys like others", async () => {

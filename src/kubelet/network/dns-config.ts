@@ -6,7 +6,11 @@ export function dnsConfig(pod: DeepReadonly<Pod>, node: NodeDns): DnsConfig {
   const base = policyConfig(pod, node);
   const extra = pod.spec?.dnsConfig;
   const options = new Map(base.options.map((option): [string, string] => [option.split(":")[0]!, option]));
-  for (const { name = "", value } of extra?.options ?? []) options.set(name, value === undefined || value === "" ? name : `${name}:${value}`);
+  for (const { name = "", value } of extra?.options ?? []) {
+    const option = value === undefined || value === "" ? name : `${name}:${value}`;
+    // The API takes any text; what is not one word would be another line, or another option.
+    if (/^[\x21-\x7e]+$/.test(option)) options.set(name, option);
+  }
   return {
     servers: unique([...base.servers, ...(extra?.nameservers ?? [])]),
     searches: unique([...base.searches, ...(extra?.searches ?? [])]).slice(0, maxSearches),
