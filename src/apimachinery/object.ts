@@ -19,6 +19,7 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[];
 }
 
+/** meta/v1 OwnerReference: an object without any of its owners left is garbage; the one with `controller` manages it. */
 export interface OwnerReference {
   apiVersion: string;
   kind: string;

@@ -4,6 +4,7 @@ import { goQuote } from "./go-quote.ts";
 import type { FieldError } from "./field-error.ts";
 import { qualifiedResource } from "./object.ts";
 
+/** meta/v1 Status: what the server answers where it has no object to give. `code` is HTTP's. */
 export interface Status {
   kind: "Status";
   apiVersion: "v1";
@@ -55,11 +56,17 @@ export class StatusError extends Error {
 export function isStatusReason(error: unknown, reason: string): error is StatusError {
   return error instanceof StatusError && error.reason === reason;
 }
+/** The object, or the resource, is not there (404). */
 export const isNotFound = (error: unknown): error is StatusError => isStatusReason(error, "NotFound");
+/** An object of that name is there (409). */
 export const isAlreadyExists = (error: unknown): error is StatusError => isStatusReason(error, "AlreadyExists");
+/** The object has changed since the resourceVersion or uid given, or another manager owns a field (409). */
 export const isConflict = (error: unknown): error is StatusError => isStatusReason(error, "Conflict");
+/** The resourceVersion or continue token is too old (410): list again. */
 export const isExpired = (error: unknown): error is StatusError => isStatusReason(error, "Expired") || isStatusReason(error, "Gone");
+/** The identity has no right to it, or admission refused it (403). */
 export const isForbidden = (error: unknown): error is StatusError => isStatusReason(error, "Forbidden");
+/** Validation refused the object (422); the fields are in the status' `details.causes`. */
 export const isInvalid = (error: unknown): error is StatusError => isStatusReason(error, "Invalid");
 
 function named(resource: ResourceName, name: string): StatusDetails {

@@ -1,6 +1,7 @@
 /** Randomness as an option: the machine's in production, a seeded sequence in tests. */
 import { randomFillSync } from "node:crypto";
 
+/** Randomness as an option: from the system, or repeatable from a seed. */
 export interface Random {
   /** `count` random bytes. */
   bytes(count: number): Uint8Array;

@@ -192,6 +192,7 @@ export class Client {
   }
 }
 
+/** What a client is made of. `userAgent` is sent with every request; field managers are named after its first part. */
 export interface ClientOptions {
   readonly transport: Transport;
   readonly clock: Clock;
@@ -199,17 +200,21 @@ export interface ClientOptions {
   /** Aborts every call that has no signal of its own. */
   readonly signal?: AbortSignal;
 }
+/** What every call takes. `signal` ends the call with its reason. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
+/** Where a subresource lives; `namespace` is `""` for cluster-scoped objects. */
 export interface SubresourceAddress {
   readonly namespace: string;
   readonly name: string;
   readonly subresource: string;
 }
+/** Sends a write to a part of the object, such as `status` or `scale`. */
 export interface SubresourceOption {
   readonly subresource?: string;
 }
+/** A list as the server gives it. `continue` is set when there is more, asked for with the same limit. */
 export interface ObjectList<T> {
   readonly metadata: { readonly resourceVersion?: string; readonly continue?: string; readonly remainingItemCount?: number };
   readonly items: T[];

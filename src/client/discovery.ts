@@ -25,6 +25,7 @@ export function resourceOfKind(discovered: readonly DiscoveredResource[], kind: 
   return discovered.find(fits)?.type;
 }
 
+/** A resource that a server has, with what can be done with it. */
 export interface DiscoveredResource {
   readonly type: ResourceType;
   readonly verbs: ReadonlySet<string>;
@@ -32,6 +33,7 @@ export interface DiscoveredResource {
   /** The server could not reach the group's backend: the list may be old. */
   readonly isStale: boolean;
 }
+/** A part of a resource with verbs of its own, such as `status`; `kind` is what it answers with. */
 export interface DiscoveredSubresource {
   readonly name: string;
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };

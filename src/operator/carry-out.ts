@@ -21,6 +21,7 @@ export async function carryOut(plan: Plan, driver: PlanDriver): Promise<PlanOutc
   return { ...run.outcome(), requeueAfterMs };
 }
 
+/** What a plan is carried out with. */
 export interface PlanDriver {
   readonly client: Client;
   readonly events: EventSink;
@@ -29,6 +30,7 @@ export interface PlanDriver {
   readonly onWrite?: (action: WriteAction, object: DeepReadonly<KubeObject> | undefined) => void;
 }
 
+/** How a plan went, with those that its `next` gave. */
 export interface PlanOutcome extends Outcome {
   /** The earliest time any part of the plan asked for, in ms. */
   readonly requeueAfterMs: number | undefined;

@@ -25,6 +25,7 @@ export function defineController<Snapshot = never>(definition: PlannedController
   return { name, account, eventSource, run: (services, signal) => new Harness(definition, services).run(signal) };
 }
 
+/** A loop that keeps part of the cluster as it should be; `defineController` makes one. */
 export interface Controller {
   /** As `--controllers` names it, such as `deployment-controller`. */
   readonly name: string;
@@ -49,6 +50,7 @@ export interface ControllerServices {
   readonly onReconciled?: (record: ReconcileRecord) => void;
 }
 
+/** One key that was worked on: what was decided and how it went. `atMs` is in ms since 1970. */
 export interface ReconcileRecord {
   readonly controller: string;
   readonly key: string;
@@ -71,17 +73,20 @@ interface ControllerParts {
   /** Background work beside the workers, started once the caches are full; the controller's `run` ends only after it has. */
   start?(context: ControllerContext): Promise<void>;
 }
+/** A controller whose decision is a pure function of what its caches hold. */
 export interface PlannedController<Snapshot> extends ControllerParts {
   /** Everything the decision may depend on, from the caches; undefined when the key needs nothing (its object is gone). */
   snapshot(key: string, caches: Caches): Snapshot | undefined;
   /** Pure. */
   plan(snapshot: Snapshot, nowMs: number): Plan;
 }
+/** A controller that acts by itself, where one plan per key is not enough. */
 export interface ReconcilingController extends ControllerParts {
   /** Throws to have the key retried with growing pauses. */
   reconcile(key: string, context: ControllerContext): Promise<void>;
 }
 
+/** What a controller has while it runs: the services it was given, its own caches and queue. */
 export interface ControllerContext extends ControllerServices {
   readonly caches: Caches;
   readonly queue: Pick<WorkQueue, "add" | "addAfter">;

@@ -17,9 +17,12 @@ export interface Plan {
   readonly next?: (outcome: Outcome) => Plan;
 }
 
+/** The plan of a controller that is content. */
 export const nothingToDo: Plan = { actions: [] };
 
+/** One step of a plan. */
 export type Action = WriteAction | EventAction | ConfirmAction | EffectAction | GroupAction;
+/** An action that changes objects of the API. */
 export type WriteAction = CreateAction | UpdateAction | PatchAction | DeleteAction;
 
 interface WriteRules {
@@ -28,11 +31,13 @@ interface WriteRules {
   /** What a refusal means. Default `stop`. */
   readonly onError?: ErrorRule | undefined;
 }
+/** Made by `createAction`. */
 export interface CreateAction extends WriteRules {
   readonly kind: "create";
   readonly resource: ResourceType;
   readonly object: DeepReadonly<KubeObject>;
 }
+/** Made by `updateAction` and `updateStatusAction`. */
 export interface UpdateAction extends WriteRules {
   readonly kind: "update";
   readonly resource: ResourceType;
@@ -40,6 +45,7 @@ export interface UpdateAction extends WriteRules {
   /** `status`, `scale`, `finalize`, `approval`. */
   readonly subresource?: string | undefined;
 }
+/** Made by `patchAction`. */
 export interface PatchAction extends WriteRules {
   readonly kind: "patch";
   readonly resource: ResourceType;
@@ -48,6 +54,7 @@ export interface PatchAction extends WriteRules {
   readonly patch: Patch & { readonly fieldManager?: string };
   readonly subresource?: string | undefined;
 }
+/** Made by `deleteAction`. */
 export interface DeleteAction extends WriteRules {
   readonly kind: "delete";
   readonly resource: ResourceType;
@@ -55,6 +62,7 @@ export interface DeleteAction extends WriteRules {
   readonly name: string;
   readonly options: DeleteOptions;
 }
+/** Made by `eventAction`. */
 export interface EventAction {
   readonly kind: "event";
   readonly regarding: ObjectReference;
@@ -93,7 +101,9 @@ export interface GroupAction {
  * - ignore: as if it had gone well
  */
 export type ErrorRule = Severity | ((error: Error) => ErrorDecision);
+/** What a failed action means for the rest of its plan; see `ErrorRule`. */
 export type Severity = "stop" | "continue" | "ignore";
+/** What an `ErrorRule` that looks at the error answers. */
 export interface ErrorDecision {
   readonly severity: Severity;
   /** Carried out first, such as an event that tells of the failure. */
@@ -108,15 +118,18 @@ export interface Outcome {
   /** Whether an action ended the plan. */
   readonly isStopped: boolean;
 }
+/** How one action went; skipped when an earlier one ended the plan. `object` is the server's answer to a write. */
 export type ActionResult =
   | { readonly action: Action; readonly status: "done"; readonly object?: DeepReadonly<KubeObject> | undefined }
   | { readonly action: Action; readonly status: "failed"; readonly error: Error; readonly severity: Severity }
   | { readonly action: Action; readonly status: "skipped" };
 
+/** A POST of the object into its own namespace. */
 export function createAction<T extends KubeObject>(resource: ResourceType<T>, object: DeepReadonly<NoInfer<T>>, rules: TypedRules<T> = {}): CreateAction {
   return { kind: "create", resource, object: object as DeepReadonly<KubeObject>, ...(rules as WriteRules) };
 }
 
+/** A PUT of the whole object, or of its `subresource`. Refused with a conflict when the object has changed since its resourceVersion. */
 export function updateAction<T extends KubeObject>(
   resource: ResourceType<T>,
   object: DeepReadonly<NoInfer<T>>,
@@ -130,6 +143,7 @@ export function updateStatusAction<T extends KubeObject>(resource: ResourceType<
   return updateAction(resource, object, { ...rules, subresource: "status" });
 }
 
+/** A PATCH of the object named, or of its `subresource`. */
 export function patchAction<T extends KubeObject>(
   resource: ResourceType<T>,
   object: NamedObject,
@@ -156,22 +170,27 @@ export function deleteAction<T extends KubeObject>(
   };
 }
 
+/** An Event about an object; it never fails the plan. */
 export function eventAction(regarding: ObjectReference, event: EventText): EventAction {
   return { kind: "event", regarding, event };
 }
 
+/** Ends the plan quietly unless the object is still there with the uid given, asked of the server and not of a cache. */
 export function confirmAction(resource: ResourceType, object: NamedObject): ConfirmAction {
   return { kind: "confirm", resource, ...nameOf(object), uid: object.metadata.uid ?? "" };
 }
 
+/** A call to the outside. `name` says what it does, for records; `run` rejects to fail and must be safe to repeat. */
 export function effectAction(name: string, run: (signal: AbortSignal) => Promise<void>, rules: Pick<EffectAction, "onError"> = {}): EffectAction {
   return { kind: "effect", name, run, ...rules };
 }
 
+/** What follows a write: further actions when it went well, and what a refusal means (default `stop`). */
 export interface TypedRules<T extends KubeObject> {
   readonly onDone?: (object: DeepReadonly<T>) => readonly Action[];
   readonly onError?: ErrorRule;
 }
+/** As much of an object as tells which one it is. Without a namespace it is cluster-scoped. */
 export interface NamedObject {
   readonly metadata: { readonly namespace?: string; readonly name?: string; readonly uid?: string };
 }

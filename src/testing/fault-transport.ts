@@ -8,8 +8,16 @@ import type { Random } from "../base/random.ts";
 import type { ApiResponse, Transport } from "../apimachinery/request.ts";
 import { Faults } from "./faults.ts";
 
+/**
+ * - dropRequest: lost before the server acted on it
+ * - dropAnswer: lost after that
+ * - repeat: a write arrives twice
+ * - delay: arrives late
+ * - breakStream: a stream ends with an error after some chunks
+ */
 export type TransportFault = "dropRequest" | "dropAnswer" | "repeat" | "delay" | "breakStream";
 
+/** `rates` are probabilities from 0 to 1 (default 0). `maxDelayMs` is 1,000 unless given. */
 export interface FaultTransportOptions {
   readonly random: Random;
   readonly clock: Clock;
@@ -20,6 +28,7 @@ export interface FaultTransportOptions {
   readonly chunksBeforeBreak?: number;
 }
 
+/** Wraps a transport; `send` is the one with faults. `count` tells how often a fault struck. */
 export class FaultTransport {
   readonly #send: Transport;
   readonly #options: FaultTransportOptions;

@@ -81,6 +81,7 @@ export class InformerSet implements AsyncDisposable {
   }
 }
 
+/** What informers need. */
 export interface InformerSetOptions {
   readonly client: Client;
   readonly clock: Clock;
@@ -88,6 +89,7 @@ export interface InformerSetOptions {
   readonly log: Log;
 }
 
+/** The part of a resource that is cached. Absent members select everything. */
 export interface InformerSelection {
   /** Absent: all namespaces. */
   readonly namespace?: string;

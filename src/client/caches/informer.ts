@@ -165,6 +165,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
 /** Called synchronously, after the cache changed; must not throw. */
 export type InformerHandler<T extends KubeObject> = (change: Change<T>) => void;
 
+/** What happened to an object, as a cache saw it; `old` is what the cache had before. */
 export type Change<T extends KubeObject> =
   | { readonly kind: "add" | "delete"; readonly object: DeepReadonly<T>; readonly old?: undefined }
   | { readonly kind: "update"; readonly object: DeepReadonly<T>; readonly old: DeepReadonly<T> };

@@ -70,6 +70,7 @@ export interface EventSink {
   record(regarding: ObjectReference, event: EventText): void;
 }
 
+/** What an Event says. `reason` is one word in CamelCase, `message` a sentence. */
 export interface EventText {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
@@ -77,6 +78,7 @@ export interface EventText {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
+/** What a recorder of core/v1 Events needs. */
 export interface EventRecorderOptions {
   readonly client: Client;
   readonly clock: Clock;

@@ -108,6 +108,7 @@ export class SeriesEventRecorder {
   }
 }
 
+/** What such an Event says. `reason` is one word in CamelCase, `note` a sentence. */
 export interface SeriesEventText {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
@@ -117,6 +118,7 @@ export interface SeriesEventText {
   readonly related?: ObjectReference;
 }
 
+/** What a recorder of events.k8s.io/v1 Events needs. */
 export interface SeriesEventRecorderOptions {
   readonly client: Client;
   readonly clock: Clock;

@@ -17,9 +17,11 @@ export interface ObjectAddress {
   readonly subresource?: string;
 }
 
+/** `resourceVersion`: at least as new as that, `"0"` any. */
 export interface GetOptions {
   readonly resourceVersion?: string;
 }
+/** Query of a list; names as in the API (`ListOptions` of meta/v1). */
 export interface ListOptions {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
@@ -28,17 +30,21 @@ export interface ListOptions {
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: "Exact" | "NotOlderThan";
 }
+/** Query of a watch; names as in the API (`ListOptions` of meta/v1). */
 export interface WatchOptions extends Omit<ListOptions, "limit" | "continue"> {
   readonly timeoutSeconds?: number;
   readonly allowWatchBookmarks?: boolean;
   readonly sendInitialEvents?: boolean;
 }
+/** Query of a write. A dry run goes through everything but the store. */
 export interface WriteOptions {
   readonly isDryRun?: boolean;
   readonly fieldManager?: string;
   readonly fieldValidation?: "Ignore" | "Warn" | "Strict";
 }
+/** JSON merge patch, strategic merge patch, JSON patch, server-side apply. */
 export type PatchType = "merge" | "strategic" | "json" | "apply";
+/** A patch before it is sent. */
 export interface Patch {
   readonly type: PatchType;
   /** What is sent as JSON: a partial object, or the operations of a JSON patch. */

@@ -50,6 +50,7 @@ export class KubeconfigError extends Error {
   readonly reason = "InvalidKubeconfig";
 }
 
+/** Reads a kubeconfig's YAML. Throws a KubeconfigError when it is not YAML or holds no object. */
 export function parseKubeconfig(text: string): Kubeconfig {
   let parsed: unknown;
   try {
@@ -67,6 +68,7 @@ export function parseKubeconfig(text: string): Kubeconfig {
   };
 }
 
+/** A kubeconfig as YAML. */
 export function formatKubeconfig(config: Kubeconfig): string {
   return dump({ apiVersion: "v1", kind: "Config", preferences: {}, ...config }, { lineWidth: -1 });
 }

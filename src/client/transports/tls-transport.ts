@@ -129,6 +129,7 @@ export interface ClientCertificate {
   readonly certificate: string;
 }
 
+/** Where the server is, whom to trust, and who we are. */
 export interface TlsTransportOptions {
   /** `https://host:port`. */
   readonly url: string;

@@ -47,6 +47,7 @@ export class LeadershipLostError extends Error {
   }
 }
 
+/** Whose lease, where, and how long. Defaults as client-go's: 15 s, 10 s, 2 s. */
 export interface LeaderElectionOptions {
   readonly client: Client;
   readonly clock: Clock;

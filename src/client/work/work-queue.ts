@@ -156,6 +156,7 @@ export class WorkQueue {
 
 /** `deferred`: the key was not worked on (its count of failures stays); somebody else adds it again. */
 export type Worker = (key: string, signal: AbortSignal) => Promise<void | "deferred">;
+/** How a queue is worked on: `workers` keys at the same time, until `signal` aborts. */
 export interface WorkOptions {
   readonly workers: number;
   readonly signal: AbortSignal;

@@ -7,6 +7,7 @@ import type { ResourceType } from "../../client/index.ts";
 import { conditionsSchema, schema } from "./schema.ts";
 import type { Infer, Schema } from "./schema.ts";
 
+/** What a custom resource is made of: its names, its schemas, what `kubectl` shows of it. */
 export interface ResourceDefinitionOptions<Spec extends Schema, Status extends Schema> {
   /** Such as `example.com`. */
   readonly group: string;
@@ -30,6 +31,7 @@ export interface ResourceDefinitionOptions<Spec extends Schema, Status extends S
   readonly versions?: readonly ServedVersion[];
 }
 
+/** A column of `kubectl get` (additionalPrinterColumns of a CustomResourceDefinition). */
 export interface Column {
   readonly name: string;
   /** JSONPath from the object: `.status.primary`, `.status.conditions[?(@.type=="Ready")].status`. */
@@ -50,6 +52,7 @@ export interface ServedVersion {
   toStored(content: VersionContent): VersionContent;
   fromStored(content: VersionContent): VersionContent;
 }
+/** What differs between versions of an object. */
 export interface VersionContent {
   readonly spec: Record<string, unknown>;
   readonly status?: Record<string, unknown>;
@@ -60,6 +63,7 @@ export interface CustomObject<Spec, Status> extends KubeObject {
   spec: Spec;
   status?: Status & CommonStatus;
 }
+/** What the SDK keeps in every status. */
 export interface CommonStatus {
   /** The generation that the status speaks of. */
   observedGeneration?: number;

@@ -12,6 +12,7 @@ import type { JsonValue } from "../../apimachinery/json.ts";
  */
 export type Presence = "required" | "optional" | "defaulted";
 
+/** A structural OpenAPI schema (`json`) that knows the TypeScript type of its values; `schema` makes them. Each method returns a new one. */
 export class Schema<T = unknown, P extends Presence = Presence> {
   readonly json: JSONSchemaProps;
   readonly presence: P;

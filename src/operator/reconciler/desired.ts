@@ -15,6 +15,7 @@ export interface PlanInput<T extends KubeObject, Observed = undefined> extends V
   readonly nowMs: number;
 }
 
+/** What a reconciler's plan answers: what should be. The SDK applies the difference. */
 export interface Desired<T extends KubeObject> {
   /**
    * The children that should exist, made by `child`; applied in this order. Children of owned kinds that are not listed are deleted.

@@ -22,6 +22,7 @@ import { changesOf } from "./pass.ts";
 import { cacheView, childIndex } from "./view.ts";
 import type { View } from "./view.ts";
 
+/** What a reconciler is made of: the kind it is for, what it owns and watches, its functions. */
 export interface ReconcilerOptions<T extends KubeObject, Observed> {
   /** The kind it is for. */
   readonly for: ResourceType<T>;
@@ -45,6 +46,7 @@ export interface ReconcilerOptions<T extends KubeObject, Observed> {
   finalize?(input: PlanInput<T, Observed>): Finalization<T>;
 }
 
+/** What `observe` may use. `signal` aborts when the operator stops. */
 export interface ObserveInput<T extends KubeObject> extends View {
   readonly object: DeepReadonly<T>;
   readonly client: Client;
@@ -72,6 +74,10 @@ export interface ReconcilerSettings {
   readonly namespace?: string;
 }
 
+/**
+ * Makes a reconciler: for each object of a kind, `plan` says what should be, and the SDK applies children, prunes those no longer declared,
+ * keeps status, conditions, events and finalizer. Failures bring the object again with growing pauses.
+ */
 export function defineReconciler<T extends KubeObject, Observed = undefined>(options: ReconcilerOptions<T, Observed>): Reconciler {
   const { owns = [], watches = [] } = options;
   const resource = options.for as unknown as ResourceType;

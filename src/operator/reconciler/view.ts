@@ -7,6 +7,7 @@ import type { ResourceType } from "../../client/index.ts";
 import { byControllerUid } from "../watch.ts";
 import type { Caches } from "../watch.ts";
 
+/** The objects that a plan may read: those of its kinds, as the caches held them at one moment. */
 export interface View {
   /** Children of the object: those of a kind it owns whose managing owner it is. */
   children<C extends KubeObject>(resource: ResourceType<C>): readonly DeepReadonly<C>[];

@@ -9,6 +9,7 @@ import type { ManifestOptions } from "./manifests.ts";
 import { runIn } from "./run-in.ts";
 import type { OperatorHost } from "./run-in.ts";
 
+/** What an operator is made of. */
 export interface OperatorOptions {
   /** A DNS label: the operator's service account, lease, field manager, and the source of its events. */
   readonly name: string;
@@ -23,6 +24,7 @@ export interface OperatorOptions {
   readonly permissions?: readonly PolicyRule[];
 }
 
+/** What an operator consists of, with its rights gathered from its parts. */
 export interface OperatorDefinition {
   readonly name: string;
   readonly namespace: string | undefined;
@@ -32,6 +34,7 @@ export interface OperatorDefinition {
   readonly permissions: readonly PolicyRule[];
 }
 
+/** An operator that can be installed and run; `defineOperator` makes one. */
 export interface Operator extends OperatorDefinition {
   /** Definitions, rights and, with an image, the Deployment. */
   manifests(options?: ManifestOptions): KubeObject[];

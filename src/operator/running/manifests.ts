@@ -5,6 +5,7 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import type { OperatorDefinition } from "./define-operator.ts";
 import { rightsOf } from "./rbac.ts";
 
+/** How an operator is to be installed. */
 export interface ManifestOptions {
   /** Where the operator itself lives. Default `NAME-system`. */
   readonly namespace?: string;

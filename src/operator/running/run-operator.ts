@@ -13,6 +13,7 @@ import { serveHealth } from "./health-server.ts";
 import { healthPort, webhookPort } from "./manifests.ts";
 import { webhooksAt } from "./serve-webhooks.ts";
 
+/** Where and how an operator runs. Everything has a default that fits the place. */
 export interface RunOptions {
   /** Path of a kubeconfig. Default: `$KUBECONFIG`, then the pod's service account, then `~/.kube/config`. */
   readonly kubeconfig?: string;

@@ -8,6 +8,7 @@ import type { ResourceDefinition, ServedVersion, VersionContent } from "../defin
 import { jsonDifference } from "./json-difference.ts";
 import type { Operation, Webhook } from "./webhook.ts";
 
+/** An HTTP answer: status code and JSON text. */
 export interface ReviewAnswer {
   readonly status: number;
   readonly body: string;

@@ -4,8 +4,10 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import type { UserInfo } from "../../apimachinery/request.ts";
 import type { ResourceType } from "../../client/index.ts";
 
+/** The writes that a webhook hears of. */
 export type Operation = "CREATE" | "UPDATE" | "DELETE";
 
+/** A write that an admission webhook is asked about. */
 export interface AdmissionInput<T extends KubeObject> {
   readonly operation: Operation;
   /** The object as it would be; of a deletion as it is. */
@@ -29,6 +31,7 @@ interface WebhookOptions<T extends KubeObject> {
   readonly timeoutSeconds?: number;
 }
 
+/** An admission webhook, served by the operator; `validating` and `mutating` make one. */
 export interface Webhook {
   readonly kind: "validating" | "mutating";
   readonly resource: ResourceType;
@@ -46,6 +49,7 @@ export interface Answer {
   readonly object?: DeepReadonly<KubeObject>;
 }
 
+/** A webhook that admits or refuses. */
 export function validating<T extends KubeObject>(options: WebhookOptions<T> & { validate(input: AdmissionInput<T>): Verdict }): Webhook {
   const answer = (input: AdmissionInput<KubeObject>) => {
     const verdict = options.validate(input as unknown as AdmissionInput<T>);

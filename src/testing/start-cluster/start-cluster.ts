@@ -26,6 +26,7 @@ import { LocalWebhooks } from "./local-webhooks.ts";
 import { Story } from "./story.ts";
 import type { DecisionEntry, WriteEntry } from "./story.ts";
 
+/** How a test's cluster is to be. Everything has a default. */
 export interface StartClusterOptions {
   /** Same seed, same run: names, uids, jitter. Default 1. */
   readonly seed?: number;
@@ -88,6 +89,7 @@ interface ClusterParts {
   readonly webhooks: LocalWebhooks;
 }
 
+/** A running cluster of `startCluster`; ended by `close` or `await using`. */
 export class Cluster implements AsyncDisposable {
   readonly #inner: TestCluster;
   readonly #parts: ClusterParts;
