@@ -23,6 +23,23 @@ for (const [text, result] of expansions) test(`expand ${text}`, () => assert.equ
 const facts = { podIPs: ["10.0.0.1"], nodeAddress: "192.0.2.1", allocatable: { cpu: "4", memory: "1Gi" } };
 const pod: Pod = { metadata: { name: "p", namespace: "n", labels: { b: "2", a: "1" } }, spec: { containers: [{ name: "c", resources: { requests: { cpu: "250m" }, limits: { memory: "64Mi" } } }] } };
 
+const fields: [fieldPath: string, result: string][] = [
+  ["metadata.name", "p"],
+  ["metadata.namespace", "n"],
+  ["metadata.uid", "u"],
+  ["status.podIP", "10.0.0.1"],
+  ["status.podIPs", "10.0.0.1,fd00::1"],
+  ["status.hostIP", "192.0.2.1"],
+  ["status.hostIPs", "192.0.2.1"],
+];
+for (const [fieldPath, result] of fields) {
+  test(`environment: field ${fieldPath}`, () => {
+    const known = { ...sources, facts: { ...facts, podIPs: ["10.0.0.1", "fd00::1"] } };
+    const variables = containerEnvironment({ ...pod, metadata: { ...pod.metadata, uid: "u" } }, { name: "c", env: [{ name: "A", valueFrom: { fieldRef: { fieldPath } } }] }, known);
+    assert.deepEqual([...variables], [["A", result]]);
+  });
+}
+
 const resourceValues: [resource: string, divisor: string | undefined, result: string][] = [
   ["requests.cpu", undefined, "1"],
   ["requests.cpu", "1m", "250"],
@@ -59,6 +76,11 @@ for (const [title, text, expected] of files) {
 test("a key that no file has is a fault unless it is optional", () => {
   const env = [{ name: "F", valueFrom: { fileKeyRef: { volumeName: "v", path: "env", key: "L" } } }];
   assert.throws(() => containerEnvironment(pod, { name: "c", env }, sources), { message: 'environment variable key "L" not found in file "env"' });
+});
+
+test("environment: whole secrets, with a prefix and without", () => {
+  const envFrom = [{ secretRef: { name: "se" } }, { prefix: "p-", secretRef: { name: "se" } }, { secretRef: { name: "none", optional: true } }];
+  assert.deepEqual([...containerEnvironment(pod, { name: "c", envFrom }, sources)], [["s", "hidden"], ["p-s", "hidden"]]);
 });
 
 test("environment: later ones win, names are expanded, sources are read", () => {

@@ -3,7 +3,7 @@ import { mkdtemp, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Pod, Volume } from "../../api/core-v1/types.ts";
+import type { DownwardAPIVolumeFile, Pod, Volume } from "../../api/core-v1/types.ts";
 import { writeAtomically } from "./atomic-writer.ts";
 import { checkHostPath } from "./plugins/host-path.ts";
 import { referencedNames } from "./object-source.ts";
@@ -27,6 +27,15 @@ const payloads: [name: string, volume: Omit<Volume, "name">, expected: string][]
   ["missing, optional", { configMap: { name: "no", optional: true } }, ""],
   ["missing key", { configMap: { name: "cm", items: [{ key: "z", path: "z" }] } }, "configmap references non-existent config key: z"],
   ["secret", { secret: { secretName: "se" } }, "s=two 644"],
+  ["secret, items and modes", { secret: { secretName: "se", defaultMode: 0o400, items: [{ key: "s", path: "x/y" }] } }, "x/y=two 400"],
+  ["secret, mode of an item", { secret: { secretName: "se", defaultMode: 0o400, items: [{ key: "s", path: "z", mode: 0o440 }] } }, "z=two 440"],
+  ["projected config map", { projected: { sources: [{ configMap: { name: "cm" } }] } }, "a=one 644, b=two 644, bin=\u0000\u0001\u0002 644"],
+  ["projected, default mode", { projected: { defaultMode: 0o400, sources: [{ configMap: { name: "cm", items: [{ key: "a", path: "x/y" }] } }, { secret: { name: "se" } }] } }, "x/y=one 400, s=two 400"],
+  [
+    "projected, modes of items",
+    { projected: { defaultMode: 0o400, sources: [{ configMap: { name: "cm", items: [{ key: "a", path: "a", mode: 0o444 }] } }, { secret: { name: "se", items: [{ key: "s", path: "x/s", mode: 0o440 }] } }] } },
+    "a=one 444, x/s=two 440",
+  ],
   ["missing secret", { secret: { secretName: "no" } }, 'secret "no" not found'],
   ["downward API", { downwardAPI: { items: [{ path: "l", fieldRef: { fieldPath: "metadata.labels" } }] } }, 'l=a="1" 644'],
   ["projected", { projected: { sources: [{ secret: { name: "se" } }, { serviceAccountToken: { path: "t" } }] } }, "s=two 644, t=TOKEN 644"],
@@ -40,6 +49,32 @@ for (const [name, volume, expected] of payloads) {
       (error: Error) => error.message,
     );
     assert.equal(text, expected);
+  });
+}
+
+const sized: Pod = {
+  metadata: { name: "p", namespace: "n", annotations: { b: "2", a: "1" } },
+  spec: { containers: [{ name: "c", resources: { requests: { cpu: "250m", memory: "32Mi" }, limits: { cpu: "1250m", memory: "64Mi" } } }, { name: "free" }] },
+};
+const cell = (containerName: string, resource: string, divisor: string) => ({ resourceFieldRef: { containerName, resource, divisor } });
+const downward: [title: string, item: Omit<DownwardAPIVolumeFile, "path">, expected: string][] = [
+  ["CPU limit", cell("c", "limits.cpu", "1m"), "1250 400"],
+  ["CPU request", cell("c", "requests.cpu", "1m"), "250 400"],
+  ["memory limit", cell("c", "limits.memory", "1Mi"), "64 400"],
+  ["memory request", cell("c", "requests.memory", "1Mi"), "32 400"],
+  ["CPU limit, allocatable when there is none", cell("free", "limits.cpu", "1"), "4 400"],
+  ["memory limit, allocatable when there is none", cell("free", "limits.memory", "1Mi"), "1024 400"],
+  ["name, with a mode of its own", { fieldRef: { fieldPath: "metadata.name" }, mode: 0o440 }, "p 440"],
+  ["annotations", { fieldRef: { fieldPath: "metadata.annotations" } }, 'a="1"\nb="2" 400'],
+];
+for (const [title, item, expected] of downward) {
+  test(`downward API, plain and projected: ${title}`, async () => {
+    const items = [{ path: "f", ...item }];
+    const here = { ...sources, facts: { podIPs: [], nodeAddress: "", allocatable: { cpu: "4", memory: "1Gi" } } };
+    for (const volume of [{ downwardAPI: { defaultMode: 0o400, items } }, { projected: { defaultMode: 0o400, sources: [{ downwardAPI: { items } }] } }]) {
+      const { files } = await volumePayload(sized, { name: "v", ...volume }, here);
+      assert.deepEqual(files.map(({ path, data, mode }) => `${path}=${Buffer.from(data).toString("utf8")} ${mode.toString(8)}`), [`f=${expected}`]);
+    }
   });
 }
 
