@@ -51,6 +51,31 @@ test("watch: goes on where another ended, without gap or doubles", async () => {
   await second.ended;
 });
 
+test("watch: many at once, from each version on, see the same in the same order", async () => {
+  await using cluster = await TestCluster.start();
+  const whole = await openWatch(cluster, `${configMaps}?watch=true`);
+  await cluster.turn();
+  const writes = Promise.all(["a", "b", "c", "d", "e"].map(async (name) => {
+    await create(cluster, name);
+    await label(cluster, name, { x: "1" });
+    await ask(cluster, "DELETE", `${configMaps}/${name}`);
+  }));
+  const early = await Promise.all([1, 2, 3].map(() => openWatch(cluster, `${configMaps}?watch=true&resourceVersion=1`)));
+  await writes;
+  await cluster.turn();
+  const shown = (events: typeof whole.events) => events.map(({ type, object }) => `${type} ${object.metadata.name} ${object.metadata.resourceVersion}`);
+  const all = shown(whole.events);
+  equal(all.length, 15);
+  for (const { events } of early) deepEqual(shown(events), all);
+  const late = await Promise.all(whole.events.map(({ object }) => openWatch(cluster, `${configMaps}?watch=true&resourceVersion=${object.metadata.resourceVersion}`)));
+  await cluster.turn();
+  for (const [index, { events }] of late.entries()) deepEqual(shown(events), all.slice(index + 1));
+  for (const watch of [whole, ...early, ...late]) {
+    watch.stop();
+    await watch.ended;
+  }
+});
+
 test("watch: objects come into a selection and leave it", async () => {
   await using cluster = await TestCluster.start();
   const watch = await openWatch(cluster, `${configMaps}?watch=true&labelSelector=in%3Dyes`);
