@@ -55,8 +55,11 @@ interface Attachable {
   setSocket(socket: UpgradedConnection["stream"], head: Buffer, options: { allowSynchronousEvents: boolean; maxPayload: number; skipUTF8Validation: boolean }): void;
 }
 
+/** As the library's own server sets them: pings are answered (kubectl ends a session that is silent for a minute), and a client has time to read all and answer a close. */
+const serverOptions = { autoPong: true, closeTimeout: 30_000 };
+
 function openConnection({ stream, head }: UpgradedConnection): WebSocketConnection {
-  const socket = new (WebSocket as unknown as new (address: null, protocols: undefined, options: object) => WebSocket)(null, undefined, {});
+  const socket = new (WebSocket as unknown as new (address: null, protocols: undefined, options: object) => WebSocket)(null, undefined, serverOptions);
   const queue: Message[] = [];
   let queuedBytes = 0;
   let isClosed = false;
