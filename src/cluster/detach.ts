@@ -9,14 +9,13 @@ import { sleep } from "../base/clock.ts";
 import { UsageError } from "./arguments.ts";
 import { dataDirectoryOf, logName } from "./data-directory.ts";
 import { commandEnvironment } from "./environment.ts";
-import { readProcessId } from "./process-id.ts";
+import { readProcessId, requireNoProcess } from "./process-id.ts";
 import type { UpOptions } from "./up-options.ts";
 
 /** Starts `up` in the background and returns when it is ready; throws its last line when it is not to be. */
 export async function runDetached(words: readonly string[], options: UpOptions): Promise<void> {
   const { clock } = commandEnvironment();
-  const running = await readProcessId(options.dataDir);
-  if (running !== undefined) throw new Error(`process ${running} already runs ${options.dataDir}: stop it with \`coracle down --data-dir ${options.dataDir}\``);
+  await requireNoProcess(options.dataDir);
   await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
   // Held open, since a start that fails may take the file with it.
   await using log = await open(join(options.dataDir, logName), "w+", 0o600);

@@ -3,7 +3,7 @@ import { equal, rejects } from "node:assert/strict";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readProcessId, removeProcessId, writeProcessId } from "./process-id.ts";
+import { readProcessId, removeProcessId, requireNoProcess, writeProcessId } from "./process-id.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "process-id-"));
 after(() => rm(folder, { recursive: true }));
@@ -16,6 +16,13 @@ test("process id: a process that runs is found, until it says that it ends", asy
   await removeProcessId(folder);
   await removeProcessId(folder);
   equal(await readProcessId(folder), undefined);
+});
+
+test("process id: what one process runs is refused to another", async () => {
+  await requireNoProcess(folder);
+  await writeProcessId(folder);
+  await rejects(requireNoProcess(folder), { message: `process ${process.pid} already runs ${folder}: stop it with \`coracle down --data-dir ${folder}\`` });
+  await removeProcessId(folder);
 });
 
 test("process id: files that tell of no running process", async () => {

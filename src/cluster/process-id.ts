@@ -21,6 +21,12 @@ export async function readProcessId(dataDir: string): Promise<number | undefined
   return pid !== undefined && (await startOf(Number(pid))) === start ? Number(pid) : undefined;
 }
 
+/** Throws when a process runs the data directory. */
+export async function requireNoProcess(dataDir: string): Promise<void> {
+  const running = await readProcessId(dataDir);
+  if (running !== undefined) throw new Error(`process ${running} already runs ${dataDir}: stop it with \`coracle down --data-dir ${dataDir}\``);
+}
+
 export async function removeProcessId(dataDir: string): Promise<void> {
   await rm(fileOf(dataDir), { force: true });
 }

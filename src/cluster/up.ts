@@ -8,7 +8,7 @@ import { startComponents } from "./components/start-components.ts";
 import { openDataDirectory } from "./data-directory.ts";
 import { realEnvironment } from "./environment.ts";
 import type { Environment } from "./environment.ts";
-import { removeProcessId, writeProcessId } from "./process-id.ts";
+import { removeProcessId, requireNoProcess, writeProcessId } from "./process-id.ts";
 import { waitForSignal } from "./signals.ts";
 import { resetInstance } from "./stop-pods.ts";
 import type { UpOptions } from "./up-options.ts";
@@ -16,6 +16,7 @@ import type { UpOptions } from "./up-options.ts";
 /** Runs until SIGTERM or SIGINT, then stops in order; a second signal ends the process at once. A first start that fails leaves nothing. */
 export async function runUp(options: UpOptions): Promise<void> {
   const environment = realEnvironment(options.isVerbose);
+  await requireNoProcess(options.dataDir);
   const { isNew } = await openDataDirectory(options.dataDir);
   try {
     await runOn(options, environment);

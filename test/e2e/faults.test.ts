@@ -173,7 +173,7 @@ describe("a second process on the same data directory", () => {
   test("is refused", async () => {
     await using instance = await Instance.create();
     await instance.start({ args: simulated });
-    assertFails(["up", "--data-dir", instance.dataDir, "--port", "16453", "--runtime", "simulated", "--kubelet.port=16262"], { code: 1, says: /^coracle: \S+ is in use by process \d+; stop it, or choose another data directory$/ });
+    assertFails(["up", "--data-dir", instance.dataDir, "--port", "16453", "--runtime", "simulated", "--kubelet.port=16262"], { code: 1, says: /^coracle: process \d+ already runs \S+: stop it with `coracle down --data-dir \S+`$/ });
     assertFails(["up", "--detach", "--data-dir", instance.dataDir], { code: 1, says: /^coracle: process \d+ already runs \S+: stop it with `coracle down --data-dir \S+`$/ });
     assert.equal(await instance.kubectl("get", "--raw", "/readyz"), "ok");
   });

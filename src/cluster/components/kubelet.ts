@@ -105,8 +105,9 @@ async function listenKubelet({ environment, options }: ComponentContext, listeni
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
     if (asked !== undefined) throw new Error(`the kubelet's port ${asked} is taken: choose another with --kubelet.port`, { cause: error });
-    environment.log.info("The usual kubelet port is taken; using another", { port: defaultPort });
-    return listenTls({ ...listening, port: 0 });
+    const listener = await listenTls({ ...listening, port: 0 });
+    environment.log.info("The usual kubelet port is taken; using another", { taken: defaultPort, port: listener.port });
+    return listener;
   }
 }
 
