@@ -1,5 +1,4 @@
 /** The kubelet's settings from `--kubelet.config=FILE` and its other flags. */
-import { readFile } from "node:fs/promises";
 import { yamlToJson } from "../../apimachinery/yaml.ts";
 import type { JsonValue } from "../../apimachinery/json.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -8,6 +7,7 @@ import type { Programs } from "../../host/index.ts";
 import { ConfigurationError, CredentialProviders, readCredentialProviders, readSettings } from "../../kubelet/index.ts";
 import type { KubeletSettings } from "../../kubelet/index.ts";
 import { UsageError } from "../arguments.ts";
+import { readText } from "../read-text.ts";
 import type { UpOptions } from "../up-options.ts";
 
 /** Throws UsageError. */
@@ -15,7 +15,7 @@ export async function readKubeletSettings({ flags }: Pick<UpOptions, "flags">, l
   const own = flags.get("kubelet") ?? new Map<string, readonly string[]>();
   try {
     const path = own.get("config")?.at(-1);
-    const document = path === undefined ? undefined : (yamlToJson(await readFile(path)) as JsonValue);
+    const document = path === undefined ? undefined : await readDocument("config", path);
     const { settings, ignored } = readSettings(document, own);
     if (ignored.length > 0) log.warn("Some settings of the kubelet have no effect here", { settings: ignored.join(", ") });
     return settings;
@@ -32,10 +32,18 @@ export async function readProviders({ flags }: Pick<UpOptions, "flags">, parts: 
   if (file === undefined && directory === undefined) return undefined;
   if (file === undefined || directory === undefined) throw new UsageError("--kubelet.image-credential-provider-config and --kubelet.image-credential-provider-bin-dir are given together");
   try {
-    const providers = readCredentialProviders(yamlToJson(await readFile(file)) as JsonValue);
+    const providers = readCredentialProviders(await readDocument("image-credential-provider-config", file));
     return new CredentialProviders({ ...parts, providers, directory, environment: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" } });
   } catch (error) {
     if (error instanceof ConfigurationError) throw new UsageError(`the kubelet cannot be run so: ${error.message}`);
     throw error;
+  }
+}
+
+async function readDocument(flag: string, path: string): Promise<JsonValue> {
+  try {
+    return yamlToJson(Buffer.from(await readText(path))) as JsonValue;
+  } catch (error) {
+    throw new UsageError(`--kubelet.${flag}: ${(error as Error).message}`);
   }
 }
