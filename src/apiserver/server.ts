@@ -48,6 +48,7 @@ import { handleRequest } from "./pipeline.ts";
 import type { Endpoint } from "./pipeline.ts";
 import { Reloads } from "./reloads.ts";
 import { RequestMetrics } from "./metrics/request-metrics.ts";
+import { Bookmarks } from "./handlers/bookmarks.ts";
 import { Descriptions } from "./openapi/descriptions.ts";
 import { builtInDefinitions } from "./registry/built-in.ts";
 import { ResourceTable } from "./registry/resource-table.ts";
@@ -211,6 +212,7 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
       : undefined,
     inFlight: new InFlight({ readOnly: settings.maxRequestsInFlight, mutating: settings.maxMutatingRequestsInFlight }, { clock, metrics }),
     watchCounts,
+    bookmarks: new Bookmarks(clock),
     reloads,
     audit: options.audit && new Auditor(options.audit(metrics), metrics),
     allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), addresses: () => cacheOf("networking.k8s.io", "ipaddresses"), serviceCidrs: () => cacheOf("networking.k8s.io", "servicecidrs"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),

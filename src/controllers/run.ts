@@ -107,13 +107,26 @@ function start(entry: ControllerEntry, options: ControllerRunOptions, informers:
 
 /** Makes the accounts that controllers act as, as kube-controller-manager does: whoever looks at who may do what finds them. */
 async function ensureAccounts(client: Client, names: readonly string[], log: Log, signal: AbortSignal): Promise<void> {
-  for (const name of new Set(names)) {
+  const missing = new Set(names);
+  for (const name of await accountNames(client, log, signal)) missing.delete(name);
+  for (const name of missing) {
     try {
       await client.create(resources.serviceAccounts, { metadata: { namespace: "kube-system", name } }, { signal });
     } catch (error) {
       if (isAbort(error, signal)) return;
       if (!isAlreadyExists(error)) log.warn("A controller's service account could not be made", { name, error });
     }
+  }
+}
+
+/** The accounts that are there, so that a start of a running cluster asks once and not for each; none when that fails. */
+async function accountNames(client: Client, log: Log, signal: AbortSignal): Promise<string[]> {
+  try {
+    const { items } = await client.list(resources.serviceAccounts, "kube-system", { signal });
+    return items.map(({ metadata }) => metadata.name ?? "");
+  } catch (error) {
+    if (!isAbort(error, signal)) log.warn("The service accounts of kube-system could not be listed", { error });
+    return [];
   }
 }
 

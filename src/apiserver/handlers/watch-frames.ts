@@ -1,8 +1,6 @@
 /** Watch frames in every form: `{"type":"ADDED","object":{…}}` and its Table, metadata and protobuf relatives. */
-import { canonicalize } from "../../apimachinery/encode/canonical.ts";
 import { goJson } from "../../apimachinery/json.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
-import { apiVersionOf } from "../../apimachinery/object.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { encodeProtobuf, encodeWatchEventProtobuf } from "../../apimachinery/protobuf/envelope.ts";
 import type { StructSchema } from "../../apimachinery/schema.ts";
@@ -16,13 +14,11 @@ import { isServedAsStored, readVersion } from "../registry/convert.ts";
 import { printed } from "../registry/object-codec.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
+import { bookmarkObject, printedBookmark } from "./bookmarks.ts";
 import { parseIncludeObject, partialOf, partialSchema, tableOf, tableSchema } from "./transform.ts";
 
 const tail = Buffer.from("}\n");
 const heads = { ADDED: Buffer.from('{"type":"ADDED","object":'), MODIFIED: Buffer.from('{"type":"MODIFIED","object":'), DELETED: Buffer.from('{"type":"DELETED","object":') };
-
-/** Annotation of the bookmark that ends the initial events (KEP-3157). */
-const initialEventsEnd = { "k8s.io/initial-events-end": "true" };
 
 /** More than come up in one turn: a watch that catches up, which does so alone. */
 const sharedEventsAtMost = 128;
@@ -79,17 +75,13 @@ export class FrameEncoder {
     return this.#frame(type, ...this.#shape(object));
   }
 
-  /** A bookmark: an object of the kind with nothing but a version. */
   bookmark(revision: number, endsInitialEvents: boolean): Buffer {
-    const { definition } = { definition: this.#definition };
-    const object: KubeObject = {
-      kind: definition.kind,
-      apiVersion: apiVersionOf(definition.group, definition.version),
-      metadata: { resourceVersion: String(revision), ...(endsInitialEvents && { annotations: initialEventsEnd }) },
-    };
-    if (this.#form.transform?.kind === "Table") return this.#frame("BOOKMARK", this.#bookmarkTable(object), tableSchema);
-    if (this.#form.transform !== undefined) return this.#frame("BOOKMARK", ...this.#shape(object));
-    return this.#frame("BOOKMARK", definition.isCustom ? (object as unknown as JsonObject) : canonicalize(object as unknown as JsonObject, definition.schema), definition.schema);
+    const { transform, mediaType } = this.#form;
+    if (transform === undefined && mediaType === "application/json") return this.#context.server.bookmarks.json(this.#definition, revision, endsInitialEvents);
+    const object = bookmarkObject(this.#definition, String(revision), endsInitialEvents);
+    if (transform?.kind === "Table") return this.#frame("BOOKMARK", this.#bookmarkTable(object), tableSchema);
+    if (transform !== undefined) return this.#frame("BOOKMARK", ...this.#shape(object));
+    return this.#frame("BOOKMARK", printedBookmark(this.#definition, object), this.#definition.schema);
   }
 
   error(status: Status): Buffer {

@@ -65,8 +65,6 @@ function streamType(form: Negotiated): string {
 const queueLimit = 10_000;
 /** Size of the pieces in which the first state is sent. */
 const pieceBytes = 64 * 1024;
-/** Time between bookmarks. */
-const bookmarkMs = 60_000;
 
 /**
  * One watch. The listener appends frames to `#pending`; the consumer takes all of them at once. Ends when the client leaves, the time is
@@ -247,7 +245,7 @@ class WatchStream implements AsyncIterable<Uint8Array> {
 
   #scheduleBookmark(): () => void {
     if (!this.#options.mayBookmark) return () => {};
-    return this.#context.server.clock.after(bookmarkMs, () => {
+    return this.#context.server.bookmarks.next(() => {
       if (this.#isEnded) return;
       this.#push(this.#encoder.bookmark(this.#context.server.cacher.revision, false));
       this.#onBookmark();

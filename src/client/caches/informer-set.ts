@@ -1,6 +1,6 @@
 import { TaskGroup } from "../../base/task-group.ts";
 import { Informer } from "./informer.ts";
-import { resourceLabel } from "../resource-type.ts";
+import { metadataOf, resourceLabel } from "../resource-type.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
@@ -45,6 +45,12 @@ export class InformerSet implements AsyncDisposable {
     return { informer: entry.informer as unknown as Informer<T>, release };
   }
 
+  /** An informer of at least the metadata of a resource's objects: the one of whole objects where that runs anyway, else one of metadata only. */
+  borrowMetadata(resource: ResourceType): { readonly informer: Informer<KubeObject>; readonly release: () => void } {
+    const isFollowed = this.#entries.get(entryKey(resource, {}))?.isKept === true;
+    return isFollowed ? this.borrow(resource) : this.borrow(metadataOf(resource));
+  }
+
   /** Resolves when every informer handed out so far holds the full state. */
   async synced(signal?: AbortSignal): Promise<void> {
     await Promise.all(Array.from(this.#entries.values(), ({ informer }) => informer.synced(signal)));
@@ -61,15 +67,7 @@ export class InformerSet implements AsyncDisposable {
 
   #entry<T extends KubeObject>(resource: ResourceType<T>, selection: InformerSelection): Entry {
     const { namespace = "", ...selectors } = selection;
-    const key = JSON.stringify([
-      resource.group,
-      resource.version,
-      resource.resource,
-      resource.representation ?? "",
-      namespace,
-      selectors.labelSelector ?? "",
-      selectors.fieldSelector ?? "",
-    ]);
+    const key = entryKey(resource, selection);
     const known = this.#entries.get(key);
     if (known !== undefined) return known;
     const informer = new Informer<T>({ ...this.#options, resource, namespace, selection: selectors });
@@ -95,6 +93,10 @@ export interface InformerSelection {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+}
+
+function entryKey(resource: ResourceType, { namespace = "", labelSelector = "", fieldSelector = "" }: InformerSelection): string {
+  return JSON.stringify([resource.group, resource.version, resource.resource, resource.representation ?? "", namespace, labelSelector, fieldSelector]);
 }
 
 interface Entry {

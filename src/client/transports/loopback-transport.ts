@@ -25,22 +25,28 @@ function untilAborted<R>(work: Promise<R>, signal: AbortSignal): Promise<R> {
   });
 }
 
+/** The source until the signal aborts, which is listened to once for all of it. */
 async function* abortable<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T, void> {
   const iterator = source[Symbol.asyncIterator]();
-  let isWaiting = false;
+  let refuse: ((reason: unknown) => void) | undefined;
+  const onAbort = () => refuse?.(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
   try {
     for (;;) {
       signal.throwIfAborted();
-      isWaiting = true;
-      const result = await untilAborted(iterator.next(), signal);
-      isWaiting = false;
+      const result = await new Promise<IteratorResult<T>>((resolve, reject) => {
+        refuse = reject;
+        iterator.next().then(resolve, reject);
+      });
+      refuse = undefined;
       if (result.done === true) return;
       yield result.value;
     }
   } finally {
+    signal.removeEventListener("abort", onAbort);
     const closed = iterator.return?.();
     // A source that is still waiting queues the return behind its wait; the same signal ends that wait on the server's side.
-    if (isWaiting) closed?.catch(() => undefined);
+    if (refuse !== undefined) closed?.catch(() => undefined);
     else await closed;
   }
 }

@@ -1,10 +1,10 @@
 import { deadline } from "../../base/clock.ts";
-import { discoverResources, metadataOf, preferredResources, resourceLabel } from "../../client/index.ts";
+import { discoverResources, preferredResources, resourceLabel } from "../../client/index.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Change, Client, DiscoveredResource, Informer, InformerSet, ResourceType } from "../../client/index.ts";
 
-/** Follows every resource that can be deleted and watched, as metadata only, and keeps up with resources that come and go. */
+/** Follows every resource that can be deleted and watched, as metadata only where no other controller follows it, and keeps up with resources that come and go. */
 export class Monitors {
   readonly #options: MonitorOptions;
   readonly #running = new Map<string, Monitor>();
@@ -37,7 +37,7 @@ export class Monitors {
   }
 
   #start(resource: ResourceType, signal: AbortSignal): Monitor {
-    const { informer, release } = this.#options.informers.borrow(metadataOf(resource));
+    const { informer, release } = this.#options.informers.borrowMetadata(resource);
     const unsubscribe = informer.subscribe((change) => this.#options.onChange(resource, change));
     const stop = () => {
       unsubscribe();
