@@ -34,6 +34,7 @@ export interface EtcdStoreOptions {
 
 class EtcdStore implements Store {
   readonly backend = "etcd";
+  readonly isShared = true;
   readonly #connection: EtcdConnection;
   readonly #clock: Clock;
   readonly #random: Random;

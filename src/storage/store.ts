@@ -64,6 +64,8 @@ export interface RangeResult {
 export interface Store extends AsyncDisposable {
   /** `memory`, `lmdb` or `etcd`. */
   readonly backend: string;
+  /** Whether others write to it, too: what one has seen of it may be behind what somebody else was told. */
+  readonly isShared?: boolean;
   /** The store whose values are as they lie at rest, where this one seals and opens them. */
   readonly atRest?: Store;
   /** The newest committed revision, read linearizably. Watches under way reach at least it, by an empty batch when nothing concerns them. */

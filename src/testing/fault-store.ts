@@ -19,6 +19,7 @@ import {
 
 export class FaultStore implements Store {
   readonly backend: string;
+  readonly isShared: boolean;
   readonly #store: Store;
   readonly #options: FaultStoreOptions;
   readonly #faults: Faults<keyof FaultRates>;
@@ -28,6 +29,7 @@ export class FaultStore implements Store {
 
   constructor(store: Store, options: FaultStoreOptions) {
     this.backend = store.backend;
+    this.isShared = store.isShared === true;
     this.#store = store;
     this.#options = options;
     this.#faults = new Faults(options.random, options.rates ?? {});

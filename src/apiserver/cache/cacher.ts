@@ -36,6 +36,9 @@ export class Cacher {
   readonly #pool: ParsedPool;
   readonly #caches = new Map<string, ResourceCache>();
   #revision = 0;
+  /** The question that the store is being asked, and the one that comes next. */
+  #answer: Promise<number> | undefined;
+  #nextAnswer: Promise<number> | undefined;
   readonly #waiters = new Heap<{ revision: number; resolve: () => void }>((a, b) => a.revision - b.revision);
 
   constructor(options: CacherOptions) {
@@ -88,6 +91,23 @@ export class Cacher {
   waitFor(revision: number): Promise<void> {
     if (revision <= this.#revision) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push({ revision, resolve }));
+  }
+
+  /**
+   * Resolves once the caches show all that anybody was told before the call. Where only this server writes they always do: a write is answered
+   * after they show it. Callers of one moment share one question to the store. Rejects as `Store.revision`.
+   */
+  async catchUp(): Promise<void> {
+    if (this.#options.store.isShared !== true) return;
+    await this.waitFor(await (this.#nextAnswer ??= this.#askAfter(this.#answer)));
+  }
+
+  /** Asks for the newest revision when the question before is answered; who comes later than that needs another answer. */
+  async #askAfter(before: Promise<number> | undefined): Promise<number> {
+    await before?.catch(() => undefined);
+    this.#answer = this.#nextAnswer;
+    this.#nextAnswer = undefined;
+    return this.#options.store.revision();
   }
 
   async #loadAll(): Promise<void> {

@@ -41,6 +41,7 @@ export class ResourceCache {
   /** The map at `windowStart`: what exact reads between it and the first event see. */
   #baseState = SortedMap.empty<StoredObject>();
   readonly #listeners = new Set<EventListener>();
+  readonly #loadListeners = new Set<() => void>();
   readonly #unreadableKeys = new Set<string>();
   #loadCount = 0;
 
@@ -88,6 +89,7 @@ export class ResourceCache {
     this.#windowStart = revision;
     for (const { type, object } of later) this.#append(object.key, type === "DELETED" ? undefined : object.bytes, object.revision, object.createRevision);
     this.#loadCount++;
+    for (const listener of [...this.#loadListeners]) listener();
   }
 
   /** Applies one event of the store; `bytes` is undefined for a deletion. */
@@ -138,6 +140,12 @@ export class ResourceCache {
   listen(listener: EventListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Hears when the content was set as a whole: there were changes that no event tells. */
+  onLoad(listener: () => void): () => void {
+    this.#loadListeners.add(listener);
+    return () => this.#loadListeners.delete(listener);
   }
 
   get listenerCount(): number {

@@ -27,6 +27,10 @@ export class EncryptedStore implements Store {
     return this.#inner.backend;
   }
 
+  get isShared(): boolean {
+    return this.#inner.isShared === true;
+  }
+
   get atRest(): Store {
     return this.#inner;
   }

@@ -13,6 +13,7 @@ import { handleDelete, handleDeleteCollection } from "./delete.ts";
 import { handleGet } from "./get.ts";
 import { handleList } from "./list.ts";
 import { handlePatch } from "./patch.ts";
+import { seeNewest } from "./see-newest.ts";
 import { handleSubresource } from "./subresources.ts";
 import { handleUpdate } from "./update.ts";
 import { handleVirtual, isVirtual } from "./virtual.ts";
@@ -29,6 +30,7 @@ export async function dispatchResource(context: RequestContext): Promise<ApiResp
   const { resources } = server;
   if (!resources.hasGroup(info.group) || (isBeyondBuiltIn(context) && resources.find(info.group, info.version, info.resource) === undefined)) return plainText(404, "404 page not found\n");
   if (info.isLegacyWatch && info.parts.length === 0) return plainText(500, `Internal Server Error: ${goQuote(info.path)}: failed to create RequestInfo: unable to determine kind and namespace from url, ${info.path}\n`);
+  if (server.store.isShared === true) await seeNewest(context);
   const definition = resources.find(info.group, info.version, info.resource);
   if (definition?.isCustom === true) return dispatchCustom(context, definition);
   if (definition === undefined || !isRoutable(definition, context)) throw noResourceError();

@@ -68,7 +68,7 @@ const pieceBytes = 64 * 1024;
 
 /**
  * One watch. The listener appends frames to `#pending`; the consumer takes all of them at once. Ends when the client leaves, the time is
- * over, the server shuts down, the resource goes, or the reader is too slow.
+ * over, the server shuts down, the resource goes, the cache had to be read anew, or the reader is too slow.
  */
 class WatchStream implements AsyncIterable<Uint8Array> {
   readonly #context: RequestContext;
@@ -109,6 +109,8 @@ class WatchStream implements AsyncIterable<Uint8Array> {
     limit.signal.addEventListener("abort", stop, { once: true });
     const uncount = server.watchCounts.add(this.#context.info, this.#context.query.get("fieldSelector"));
     const unlisten = this.#start();
+    // Its client goes on from the last event, and learns that it has to list anew.
+    const unlistenLoads = this.#cache.onLoad(stop);
     let cancelBookmark = this.#scheduleBookmark();
     const reschedule = () => {
       cancelBookmark();
@@ -132,6 +134,7 @@ class WatchStream implements AsyncIterable<Uint8Array> {
       }
     } finally {
       unlisten();
+      unlistenLoads();
       uncount();
       this.#began?.();
       cancelBookmark();
