@@ -89,7 +89,7 @@ export class ResourceCache {
     this.#windowStart = revision;
     for (const { type, object } of later) this.#append(object.key, type === "DELETED" ? undefined : object.bytes, object.revision, object.createRevision);
     this.#loadCount++;
-    for (const listener of [...this.#loadListeners]) listener();
+    for (const listener of this.#loadListeners) listener();
   }
 
   /** Applies one event of the store; `bytes` is undefined for a deletion. */
