@@ -9,8 +9,13 @@ export interface NamesDecision {
   readonly established: WantedCondition;
 }
 
+/** What a definition takes from the others of its group. */
+export interface NameHolder {
+  readonly status?: Pick<NonNullable<CustomResourceDefinition["status"]>, "acceptedNames">;
+}
+
 /** `others` are the other definitions of the same group. */
-export function decideNames(crd: CustomResourceDefinition, others: readonly CustomResourceDefinition[]): NamesDecision {
+export function decideNames(crd: CustomResourceDefinition, others: readonly NameHolder[]): NamesDecision {
   const requested = crd.spec.names;
   const before: Partial<CustomResourceDefinitionNames> = crd.status?.acceptedNames ?? {};
   const taken = { resources: new Set<string>(), kinds: new Set<string>() };

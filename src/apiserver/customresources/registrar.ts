@@ -18,6 +18,7 @@ import type { ServerState } from "../server-state.ts";
 import { webhookConverter } from "./conversion/webhook-converter.ts";
 import { isTrue } from "./conditions.ts";
 import { resourcesOf } from "./definition.ts";
+import type { NameHolder } from "./names.ts";
 import { nextStatus } from "./status-plan.ts";
 import { cleanupFinalizer, terminationStep } from "./termination.ts";
 
@@ -33,10 +34,17 @@ interface Served {
   resources: readonly ResourceDefinition[];
 }
 
+/** What is kept of each definition, so that none is parsed for the sake of another. */
+interface Known extends NameHolder {
+  readonly group: string;
+  readonly isNamed: boolean;
+}
+
 export class CustomResourceRegistrar {
   readonly #server: ServerState;
   readonly #definitions: ResourceDefinition;
   readonly #served = new Map<string, Served>();
+  readonly #known = new Map<string, Known>();
   /** Names of definitions to look at, in order. */
   readonly #pending = new Set<string>();
   #wake: (() => void) | undefined;
@@ -50,8 +58,10 @@ export class CustomResourceRegistrar {
   async start(): Promise<void> {
     const cache = this.#cache;
     cache.listen((event) => this.#follow(event));
-    for (const [name, stored] of cache.state.prefixed("")) {
-      await this.#load(name, parse(stored));
+    const definitions = [...cache.state.prefixed("")].map(([name, stored]) => [name, parse(stored)] as const);
+    for (const [name, crd] of definitions) this.#note(name, crd);
+    for (const [name, crd] of definitions) {
+      await this.#load(name, crd);
       this.#enqueue(name);
     }
     this.#server.tasks.start("custom resource definitions", (signal) => this.#run(signal));
@@ -64,19 +74,25 @@ export class CustomResourceRegistrar {
   #follow(event: CacheEvent): void {
     const name = event.object.key;
     const crd = parse(event.object);
-    if (event.type === "DELETED") this.#remove(name, crd);
-    else this.#serve(name, crd);
+    if (event.type === "DELETED") {
+      this.#known.delete(name);
+      this.#remove(name, crd);
+    } else {
+      this.#note(name, crd);
+      this.#serve(name, crd);
+    }
     this.#enqueue(name);
     this.#enqueueWaiting(crd.spec.group, name);
   }
 
   /** Definitions of a group that miss a name may get it now. */
   #enqueueWaiting(group: string, except: string): void {
-    for (const [name, stored] of this.#cache.state.prefixed("")) {
-      if (name === except || !name.endsWith(`.${group}`)) continue;
-      const crd = parse(stored);
-      if (crd.spec.group === group && !isTrue(crd, "NamesAccepted")) this.#enqueue(name);
-    }
+    for (const [name, known] of this.#known) if (name !== except && known.group === group && !known.isNamed) this.#enqueue(name);
+  }
+
+  #note(name: string, crd: CustomResourceDefinition): void {
+    const { acceptedNames } = crd.status ?? {};
+    this.#known.set(name, { group: crd.spec.group, isNamed: isTrue(crd, "NamesAccepted"), ...(acceptedNames !== undefined && { status: { acceptedNames } }) });
   }
 
   #enqueue(name: string): void {
@@ -123,9 +139,8 @@ export class CustomResourceRegistrar {
   }
 
   /** The other definitions of a group. */
-  #others(name: string, group: string): CustomResourceDefinition[] {
-    const suffix = `.${group}`;
-    return [...this.#cache.state.prefixed("")].filter(([key]) => key !== name && key.endsWith(suffix)).map(([, stored]) => parse(stored)).filter(({ spec }) => spec.group === group);
+  #others(name: string, group: string): NameHolder[] {
+    return [...this.#known].filter(([other, known]) => other !== name && known.group === group).map(([, known]) => known);
   }
 
   async #terminate(name: string, crd: CustomResourceDefinition): Promise<void> {

@@ -8,14 +8,15 @@ import { decideApproval } from "./approval.ts";
 import { findCondition, isAsWanted, isTrue, withCondition } from "./conditions.ts";
 import type { WantedCondition } from "./conditions.ts";
 import { decideNames } from "./names.ts";
+import type { NameHolder } from "./names.ts";
 
 /** The next status, or undefined when it is as it should be. `others` are the other definitions of the group. */
-export function nextStatus(crd: CustomResourceDefinition, others: readonly CustomResourceDefinition[], nowMs: number): CustomResourceDefinitionStatus | undefined {
+export function nextStatus(crd: CustomResourceDefinition, others: readonly NameHolder[], nowMs: number): CustomResourceDefinitionStatus | undefined {
   if (crd.metadata.deletionTimestamp !== undefined) return undefined;
   return named(crd, others, nowMs) ?? established(crd, nowMs) ?? approved(crd, nowMs) ?? structural(crd);
 }
 
-function named(crd: CustomResourceDefinition, others: readonly CustomResourceDefinition[], nowMs: number): CustomResourceDefinitionStatus | undefined {
+function named(crd: CustomResourceDefinition, others: readonly NameHolder[], nowMs: number): CustomResourceDefinitionStatus | undefined {
   // A definition that has all its names is not looked at again.
   if (deepEqual(withoutEmpties(crd.spec.names), withoutEmpties(crd.status?.acceptedNames))) return undefined;
   const { acceptedNames, namesAccepted, established } = decideNames(crd, others);
