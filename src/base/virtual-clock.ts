@@ -19,8 +19,9 @@ export class VirtualClock implements Clock {
     this.#startMs = startMs;
   }
 
+  /** Whole, as a machine's is, though timers may stand between two milliseconds. */
   nowMs(): number {
-    return this.#currentMs;
+    return Math.floor(this.#currentMs);
   }
 
   monotonicMs(): number {

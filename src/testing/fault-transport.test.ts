@@ -60,3 +60,25 @@ test("a stream breaks after its chunk; a cut line ends it and refuses requests u
   transport.heal();
   assert.equal((await transport.send(request)).status, 200);
 });
+
+test("refusals are the server's, and nothing arrives; after calm there are none", async () => {
+  const put = { ...request, method: "PUT" };
+  const watch = { ...request, method: "GET", query: "watch=true&resourceVersion=7" };
+  const all = { refuse: 1, conflict: 1, expire: 1 };
+  const cases: [rates: NonNullable<FaultTransportOptions["rates"]>, sent: typeof request, codes: readonly number[]][] = [
+    [{ refuse: 1 }, request, [429, 500]],
+    [{ conflict: 1 }, put, [409]],
+    [{ conflict: 1 }, request, [200]],
+    [{ expire: 1 }, watch, [410]],
+    [{ expire: 1 }, { ...watch, query: "watch=true" }, [200]],
+  ];
+  for (const [rates, sent, codes] of cases) {
+    const opened = open(rates);
+    const { status } = await opened.transport.send(sent);
+    assert.ok(codes.includes(status), `${JSON.stringify(rates)}: ${status}`);
+    assert.equal(opened.arrived(), status === 200 ? 1 : 0);
+  }
+  const calm = open(all);
+  calm.transport.calm();
+  assert.equal((await calm.transport.send(put)).status, 200);
+});

@@ -110,10 +110,10 @@ export class HollowNodes {
     }
   }
 
-  async #bind(client: Client, { metadata }: DeepReadonly<Pod>): Promise<void> {
+  async #bind(client: Client, { metadata, spec }: DeepReadonly<Pod>): Promise<void> {
     const { namespace = "", name = "" } = metadata;
     const awake = this.#names.filter((node) => !this.#silent.has(node));
-    const node = awake[this.#turn++ % awake.length];
+    const node = pinnedNode(spec) ?? awake[this.#turn++ % awake.length];
     if (node === undefined) return;
     const body = { kind: "Binding", apiVersion: "v1", metadata: { name, namespace }, target: { kind: "Node", name: node } };
     await client.createSubresource(resources.pods, { namespace, name, subresource: "binding" }, body);
@@ -147,6 +147,12 @@ const capacity = { capacity: { cpu: "16", memory: "64Gi", pods: "500" }, allocat
 function readyCondition(nowMs: number) {
   const now = formatTime(nowMs);
   return { type: "Ready", status: "True", reason: "KubeletReady", message: "kubelet is posting ready status", lastHeartbeatTime: now, lastTransitionTime: now };
+}
+
+/** The node a daemon pod is meant for. */
+function pinnedNode(spec: DeepReadonly<Pod>["spec"]): string | undefined {
+  const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  return terms.flatMap(({ matchFields = [] }) => matchFields).find(({ key }) => key === "metadata.name")?.values?.[0];
 }
 
 /** The object went away, or changed, between the look and the write: the next change tells. */

@@ -7,7 +7,7 @@ export type { KubeObject, ObjectMeta } from "../apimachinery/object.ts";
 export type { Transport, UserInfo } from "../apimachinery/request.ts";
 export type { ClusterComponent, ComponentContext } from "./component.ts";
 export { FaultTransport, TransportFaultError } from "./fault-transport.ts";
-export type { FaultTransportOptions, TransportFault } from "./fault-transport.ts";
+export type { FaultTransportOptions, FaultyRequest, TransportFault } from "./fault-transport.ts";
 export { Cluster, startCluster } from "./start-cluster/start-cluster.ts";
 export type { StartClusterOptions } from "./start-cluster/start-cluster.ts";
 export type { DecisionEntry, WriteEntry } from "./start-cluster/story.ts";

@@ -16,7 +16,7 @@ import type { StructSchema } from "../../../src/apimachinery/schema.ts";
 import { jsonToYaml } from "../../../src/apimachinery/yaml-writer.ts";
 import { seededRandom } from "../../../src/base/random.ts";
 import { TestCluster } from "../../../src/testing/cluster.ts";
-import { seedsOr } from "../seeds.ts";
+import { seedsOr } from "../../../src/testing/seeds.ts";
 import { randomObject } from "./random-object.ts";
 import { ServedObjects } from "./served-objects.ts";
 

@@ -1,0 +1,110 @@
+/**
+ * The controllers as a process that dies: before or after any of its writes, from a seed; a second or more later it starts again and knows
+ * nothing. Its line to the API server has faults of its own. Driven by the simulation, which ends the faults with `calm`.
+ * Invariant: once dead, a process writes nothing more.
+ */
+import { sleep } from "../../base/clock.ts";
+import { isAbort } from "../../base/task-group.ts";
+import { quotaRules } from "../../cluster/components/quota-rules.ts";
+import { runControllers } from "../../controllers/index.ts";
+import { testAuthority } from "../authority.ts";
+import { isWrite } from "../counted-handler.ts";
+import { FaultTransport } from "../fault-transport.ts";
+import { Faults } from "../faults.ts";
+import type { Random } from "../../base/random.ts";
+import type { Transport } from "../../apimachinery/request.ts";
+import type { ComponentContext } from "../component.ts";
+import type { FaultyRequest, TransportFault } from "../fault-transport.ts";
+
+export class ControllerProcess {
+  readonly #options: ControllerProcessOptions;
+  readonly #crashes: Faults<"crashBefore" | "crashAfter">;
+  readonly #lines: FaultTransport[] = [];
+  #isCalm = false;
+  #struck = 0;
+  #unknownCreates = 0;
+
+  constructor(options: ControllerProcessOptions) {
+    this.#options = options;
+    this.#crashes = new Faults(options.random, { crashBefore: 0.02, crashAfter: 0.02 });
+  }
+
+  /** Creations that may have happened without the controller hearing of it: each may stand for one object too many. */
+  get unknownCreates(): number {
+    return this.#unknownCreates;
+  }
+
+  /** How many faults there were. */
+  get faults(): number {
+    return this.#struck + this.#crashes.count("crashBefore") + this.#crashes.count("crashAfter");
+  }
+
+  calm(): void {
+    this.#isCalm = true;
+    for (const line of this.#lines) line.calm();
+  }
+
+  readonly run = async (context: ComponentContext & { readonly signal: AbortSignal }): Promise<void> => {
+    const { signal, clock } = context;
+    const { controllers, flags = {}, random } = this.#options;
+    while (!signal.aborted) {
+      const death = new AbortController();
+      const life = AbortSignal.any([signal, death.signal]);
+      const transportFor: ComponentContext["transportFor"] = (user) => this.#mortal(this.#line(context.transportFor(user), context), death);
+      const managerFlags = new Map(Object.entries(flags).map(([name, value]) => [name, [value]]));
+      try {
+        await runControllers({ ...context, transportFor, signal: life, caBundle: testAuthority, quotaRules, flags: managerFlags, selection: controllers });
+      } catch (error) {
+        if (!isAbort(error, life)) throw error;
+      }
+      if (!signal.aborted) await sleep(clock, 1000 + random.integer(4000), signal).catch(() => undefined);
+    }
+  };
+
+  #line(transport: Transport, { clock }: ComponentContext): Transport {
+    const onFault = (kind: TransportFault, { method }: FaultyRequest) => {
+      this.#struck += 1;
+      if (method === "POST" && (kind === "dropAnswer" || kind === "repeat")) this.#unknownCreates += 1;
+    };
+    const line = new FaultTransport(transport, { random: this.#options.random, clock, rates, maxDelayMs: 2000, chunksBeforeBreak: 2, onFault });
+    if (this.#isCalm) line.calm();
+    this.#lines.push(line);
+    return line.send;
+  }
+
+  #mortal(send: Transport, death: AbortController): Transport {
+    const die = (): never => {
+      death.abort(new DOMException("the process died (injected)", "AbortError"));
+      throw death.signal.reason;
+    };
+    return async (request) => {
+      death.signal.throwIfAborted();
+      const isMortal = isWrite(request) && !this.#isCalm && !request.path.includes("/events");
+      if (isMortal && this.#crashes.strikes("crashBefore")) die();
+      const response = await send({ ...request, signal: AbortSignal.any([request.signal, death.signal]) });
+      if (isMortal && this.#crashes.strikes("crashAfter")) die();
+      return response;
+    };
+  }
+}
+
+export interface ControllerProcessOptions {
+  /** As `--controllers`. */
+  readonly controllers: readonly string[];
+  /** Flags of the controller manager by name. */
+  readonly flags?: Readonly<Record<string, string>>;
+  readonly random: Random;
+}
+
+const rates: Record<TransportFault, number> = {
+  dropRequest: 0.03,
+  dropAnswer: 0.03,
+  repeat: 0.03,
+  delay: 0.05,
+  refuse: 0.04,
+  conflict: 0.04,
+  expire: 0.3,
+  breakStream: 0.3,
+  lag: 0.1,
+  repeatChunk: 0.1,
+};

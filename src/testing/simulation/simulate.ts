@@ -1,0 +1,124 @@
+/**
+ * One shape for the simulations of controllers. From a seed: a cluster, a controller that crashes over a bad line, random writes; then calm,
+ * until nobody writes any more. The desired state must be there and stay, and no commit on the way may have broken an invariant.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { seededRandom } from "../../base/random.ts";
+import { isConflict, isNotFound } from "../../apimachinery/status.ts";
+import { resources } from "../../client/index.ts";
+import { TestCluster } from "../cluster.ts";
+import { HollowNodes } from "../hollow-nodes.ts";
+import { seedsOr } from "../seeds.ts";
+import { ControllerProcess } from "./controller-process.ts";
+import { StoredState } from "./stored-state.ts";
+import type { Random } from "../../base/random.ts";
+import type { Client } from "../../client/index.ts";
+import type { StoreImage } from "../../storage/index.ts";
+import type { ClusterComponent } from "../component.ts";
+import type { HollowNodeOptions } from "../hollow-nodes.ts";
+import type { StoredChange } from "./stored-state.ts";
+
+/** A test for each seed. `begin` is called anew for each and keeps what the simulation has to remember. */
+export function simulate(claim: string, setting: SimulationSetting, begin: (stage: Stage) => Simulation): void {
+  for (let seed = 1; seed <= seedsOr(setting.seeds ?? 10); seed++) test(`${claim}, seed ${seed}`, () => run(seed, setting, begin));
+}
+
+export interface SimulationSetting {
+  /** As `--controllers`. */
+  readonly controllers: readonly string[];
+  /** Flags of the controller manager by name. */
+  readonly flags?: Readonly<Record<string, string>>;
+  /** Seeds in `npm test`. Default 10: a seed takes a quarter of a second. */
+  readonly seeds?: number;
+  /** Default n1, n2, n3. */
+  readonly nodes?: readonly string[];
+  readonly hollow?: HollowNodeOptions;
+  /** What else runs, over a good line. */
+  readonly components?: Readonly<Record<string, ClusterComponent>>;
+  /** Random writes. Default 8. */
+  readonly steps?: number;
+  /** Longest time between two of them. Default 15 s. */
+  readonly pauseMs?: number;
+  /** Without faults nobody writes for so long before all is said to be settled. Default 90 s, longer than most retries wait. */
+  readonly quietMs?: number;
+}
+
+export interface Simulation {
+  /** The first desired state. */
+  arrange(): Promise<unknown>;
+  /** One random write. One that loses against another writer or finds nothing is no fault. */
+  step(): Promise<unknown>;
+  /** Throws when a commit has broken an invariant. */
+  check?(change: StoredChange): void;
+  /** Calm has begun; returns when all can be expected to have settled. Default: nobody has written for `quietMs`. */
+  settle?(): Promise<unknown>;
+  /** Throws when the desired state is not there. */
+  reached(): Promise<void>;
+}
+
+export interface Stage {
+  readonly cluster: TestCluster;
+  /** As the cluster's admin. */
+  readonly client: Client;
+  readonly random: Random;
+  /** At the latest commit. */
+  readonly state: StoredState;
+  /** Creations that may have happened without the controller hearing of it. */
+  unknownCreates(): number;
+}
+
+async function run(seed: number, setting: SimulationSetting, begin: (stage: Stage) => Simulation): Promise<void> {
+  const random = seededRandom(seed);
+  const state = new StoredState();
+  const controllers = new ControllerProcess({ ...setting, random });
+  const nodes = new HollowNodes(setting.nodes ?? ["n1", "n2", "n3"], { bindsPods: true, ...setting.hollow });
+  const components = { nodes: nodes.run, ...setting.components, controllers: controllers.run };
+  await using cluster = await TestCluster.start({ seed, image: await freshImage(), components, wrapStore: (store) => state.observe(store) });
+  const simulation = begin({ cluster, client: cluster.client, random, state, unknownCreates: () => controllers.unknownCreates });
+  const broken = watchInvariants(simulation, state, cluster);
+  await cluster.advance(1000);
+  await simulation.arrange();
+  for (let step = 0; step < (setting.steps ?? 8); step++) {
+    await cluster.advance(random.integer(setting.pauseMs ?? 15_000));
+    await simulation.step().catch(ignoreRace);
+  }
+  controllers.calm();
+  await (simulation.settle?.() ?? cluster.settled({ quietMs: setting.quietMs ?? 90_000, limitMs: 3_600_000 }));
+  assert.deepEqual(broken, [], `invariants, seed ${seed}`);
+  await simulation.reached();
+  assert.ok(controllers.faults > 0, "there were faults");
+}
+
+/** Every breach so far, as it was when it happened. */
+function watchInvariants(simulation: Simulation, state: StoredState, cluster: TestCluster): string[] {
+  const broken: string[] = [];
+  state.onChange((change) => {
+    try {
+      simulation.check?.(change);
+    } catch (error) {
+      if (broken.length < keptBreaches) broken.push(`${new Date(cluster.clock.nowMs()).toISOString()} ${change.kind} ${(change.object ?? change.old)?.metadata.name}: ${String(error)}`);
+    }
+  });
+  return broken;
+}
+
+const keptBreaches = 5;
+
+function ignoreRace(error: unknown): void {
+  if (!isNotFound(error) && !isConflict(error)) throw error;
+}
+
+/** What a server writes at its first start, and the account that pods run under; made once per process. */
+let image: Promise<StoreImage> | undefined;
+
+function freshImage(): Promise<StoreImage> {
+  return (image ??= makeImage());
+}
+
+async function makeImage(): Promise<StoreImage> {
+  await using cluster = await TestCluster.start();
+  await cluster.client.create(resources.serviceAccounts, { metadata: { namespace: "default", name: "default" } });
+  await cluster.settled();
+  return cluster.image();
+}
