@@ -1,7 +1,7 @@
 /** Reads, writes, lists and watches of the API are linearizable across two servers that crash and whose store fails now and then. */
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
-import { seedsOr } from "../seeds.ts";
+import { seedsOr } from "../../../src/testing/seeds.ts";
 import { ApiSubject } from "./api-subject.ts";
 import { checkSubject } from "./check-subject.ts";
 

@@ -8,7 +8,7 @@ import { openDurableFile } from "../../../src/storage/lmdb/durable-file.ts";
 import { testDirectories } from "../../../src/storage/lmdb/test-directories.ts";
 import { openLmdbStore } from "../../../src/storage/lmdb-store.ts";
 import { FaultStore } from "../../../src/testing/fault-store.ts";
-import { seedsOr } from "../seeds.ts";
+import { seedsOr } from "../../../src/testing/seeds.ts";
 import { brokenStores } from "./broken-stores.ts";
 import { checkSubject } from "./check-subject.ts";
 import { storeSubject } from "./store-subject.ts";
