@@ -50,7 +50,7 @@ import type { QuotaRules } from "./resource-quota/plan.ts";
 
 /** Every controller there is, in the order in which they start, under the names that `--controllers` takes. */
 export function builtInControllers(options: ControllerOptions): readonly ControllerEntry[] {
-  const { flags, caBundle, authorityKey, serviceAccountKey, quotaRules } = options;
+  const { flags, caBundle, authorityKey, serviceAccountKey, quotaRules, namespaceGraceMs } = options;
   const ipam = ipamSettings(flags);
   const workers = (flag: string, fallback: number) => ({ workers: numberFlag(flags, `concurrent-${flag}-syncs`, fallback) });
   return [
@@ -78,7 +78,7 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     ...(quotaRules === undefined
       ? []
       : [on("resourcequota-controller", ["resourcequota"], () => resourceQuotaController({ rules: quotaRules, ...workers("resource-quota", 5) }))]),
-    on("namespace-controller", ["namespace"], () => namespaceController(workers("namespace", 10))),
+    on("namespace-controller", ["namespace"], () => namespaceController({ ...workers("namespace", 10), ...(namespaceGraceMs !== undefined && { graceMs: namespaceGraceMs }) })),
     on("serviceaccount-controller", ["serviceaccount"], () => serviceAccountController),
     on("garbage-collector-controller", ["garbagecollector"], () => garbageCollectorController(workers("gc", 20))),
     on("daemonset-controller", ["daemonset"], () => daemonSetController(workers("daemonset", 2))),
@@ -158,6 +158,8 @@ export interface ControllerOptions {
   readonly serviceAccountKey?: string | undefined;
   /** How the API server counts; without it quotas are not counted. */
   readonly quotaRules?: QuotaRules | undefined;
+  /** Between a namespace's deletion and its emptying. Default 5,000: several API servers have all heard of it by then. */
+  readonly namespaceGraceMs?: number | undefined;
 }
 
 /** Which of the entries `--controllers` chooses: `*` for those on by default, `NAME` and `-NAME` for single ones; the first that speaks of one counts. */

@@ -2,6 +2,7 @@
 import type { ApiResponse } from "../../apimachinery/request.ts";
 import { isNotFound } from "../../apimachinery/status.ts";
 import type { Status } from "../../apimachinery/status.ts";
+import type { StoredObject } from "../cache/stored-object.ts";
 import { deleteObject } from "../registry/delete.ts";
 import type { Deleted } from "../registry/delete.ts";
 import { parseDeleteOptions } from "../registry/delete-options.ts";
@@ -64,7 +65,7 @@ export async function handleDeleteCollection(context: RequestContext, definition
   const options = parseDeleteOptions(context);
   warnOfPropagation(context, definition, options);
   const list = await readList(context, definition);
-  for (const stored of list.items) {
+  await deleteAll(list.items, async (stored) => {
     const { namespace = "", name } = definition.storage!.cache.parse(stored).metadata;
     try {
       await deleteObject({ context, definition, namespace, name: name!, options, isOfCollection: true });
@@ -72,6 +73,25 @@ export async function handleDeleteCollection(context: RequestContext, definition
       // Somebody else was faster: that is what was asked for.
       if (!isNotFound(error)) throw error;
     }
-  }
+  });
   return respondList(context, definition, list, form);
+}
+
+/** Of one collection, begun in its order: those that wait together become durable together. */
+const deletionsAtOnce = 64;
+
+/** Deletions begin in the order of the items. After a failure none begins; those in hand end, then it is thrown. */
+async function deleteAll(items: readonly StoredObject[], deleteOne: (stored: StoredObject) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    try {
+      while (next < items.length) await deleteOne(items[next++]!);
+    } catch (error) {
+      next = items.length;
+      throw error;
+    }
+  };
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(deletionsAtOnce, items.length) }, worker));
+  const failed = ends.find((end) => end.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
 }

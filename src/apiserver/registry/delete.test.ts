@@ -114,6 +114,17 @@ test("delete: a collection, as far as it is selected", async () => {
   deepEqual(left.map(({ metadata }) => metadata.name), ["c"]);
 });
 
+test("delete: a collection of many goes whole, and a refusal is told", async () => {
+  await using cluster = await TestCluster.start();
+  const names = Array.from({ length: 200 }, (_, index) => `object-${String(index).padStart(3, "0")}`);
+  for (const name of names) await ask(cluster, "POST", configMaps, configMap({ name }));
+  const refused = await ask(cluster, "DELETE", configMaps, { preconditions: { uid: "other" } });
+  deepEqual([refused.status, (refused.json["message"] as string).includes("the UID in the precondition (other)")], [409, true]);
+  equal(((await ask(cluster, "GET", configMaps)).json["items"] as unknown[]).length, names.length);
+  equal((await ask(cluster, "DELETE", configMaps)).status, 200);
+  equal(((await ask(cluster, "GET", configMaps)).json["items"] as unknown[]).length, 0);
+});
+
 test("delete: of many at once one is told that it did it", async () => {
   await using cluster = await TestCluster.start();
   await ask(cluster, "POST", configMaps, configMap({ name: "a" }));

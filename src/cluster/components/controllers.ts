@@ -20,9 +20,14 @@ export const startControllers: StartComponent = async ({ environment, options, c
   const authorityKey = await certificates.authorityKey();
   const serviceAccountKey = (await file("service-account-private-key-file")) ?? (await certificates.serviceAccountKey());
   const group = new TaskGroup({ onFailure: (name, error) => log.error("Component failed", { name, error }) });
-  group.start("controllers", (signal) => runControllers({ transportFor, clock, random, log, signal, caBundle, authorityKey, serviceAccountKey, quotaRules, flags }));
+  group.start("controllers", (signal) => runControllers({ transportFor, clock, random, log, signal, caBundle, authorityKey, serviceAccountKey, quotaRules, flags, ...namespaceGrace(options) }));
   return { [Symbol.asyncDispose]: () => group.close() };
 };
+
+/** Kubernetes waits until every API server refuses creations in a namespace that leaves. Ours, alone on its store, does so from the deletion on; what it had let in before has a moment to arrive. */
+function namespaceGrace({ components, store }: UpOptions): { readonly namespaceGraceMs?: number } {
+  return components.has("apiserver") && !store.startsWith("etcd=") ? { namespaceGraceMs: 250 } : {};
+}
 
 /** Where nodes may join: each gets its pods' range, and tokens work. */
 async function defaultFlags(environment: Environment, options: UpOptions): Promise<[string, readonly string[]][]> {
