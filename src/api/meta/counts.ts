@@ -1,11 +1,12 @@
 /** Rules of fields that count things. */
+import { numberOf } from "../../apimachinery/json.ts";
 import { invalid } from "../../apimachinery/field-error.ts";
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import type { FieldPath } from "../../apimachinery/field-path.ts";
 
 /** A count from 0 on; an absent one has no faults. */
 export function validateCount(value: number | undefined, path: FieldPath): FieldError[] {
-  return (value ?? 0) < 0 ? [invalid(path, value, "must be greater than or equal to 0")] : [];
+  return numberOf(value ?? 0) < 0 ? [invalid(path, value, "must be greater than or equal to 0")] : [];
 }
 
 /** The counts called `names` of one object, in this order. */

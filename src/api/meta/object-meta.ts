@@ -1,4 +1,5 @@
 /** Rules of `metadata`, whatever the kind (API reference "ObjectMeta"). */
+import { numberOf } from "../../apimachinery/json.ts";
 import { forbidden, invalid, invalidEach, required, tooLong } from "../../apimachinery/field-error.ts";
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
@@ -28,7 +29,7 @@ export function validateObjectMeta(metadata: ObjectMeta, rules: ObjectMetaRules,
   } else if (namespace !== "") {
     errors.push(forbidden(path.child("namespace"), "not allowed on this type"));
   }
-  if (generation < 0) errors.push(invalid(path.child("generation"), generation, "must be greater than or equal to 0"));
+  if (numberOf(generation) < 0) errors.push(invalid(path.child("generation"), generation, "must be greater than or equal to 0"));
   errors.push(
     ...validateLabels(metadata.labels, path.child("labels")),
     ...validateAnnotations(metadata.annotations, path.child("annotations")),

@@ -1,4 +1,5 @@
 /** Rules of what a claim asks for, alone or as a template, with their defaults. */
+import { numberOf } from "../../apimachinery/json.ts";
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import { forbidden, invalid, invalidEach, notSupported, required } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
@@ -102,7 +103,7 @@ function validateExactly(
 function validateMode(mode: string, count: number, path: FieldPath): FieldError[] {
   switch (mode) {
     case "ExactCount":
-      return count > 0 ? [] : [invalid(path.child("count"), count, "must be greater than zero")];
+      return numberOf(count) > 0 ? [] : [invalid(path.child("count"), count, "must be greater than zero")];
     case "All":
       return count === 0 ? [] : [invalid(path.child("count"), count, "must not be specified when allocationMode is 'All'")];
     default:

@@ -1,3 +1,4 @@
+import { numberOf } from "../../apimachinery/json.ts";
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import { invalid, invalidEach, required } from "../../apimachinery/field-error.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
@@ -79,7 +80,7 @@ function validateSpec(spec: ResourceSliceSpec): FieldError[] {
 function validatePool({ name = "", generation = 0, resourceSliceCount = 0 }: Partial<ResourcePool>, path: FieldPath): FieldError[] {
   return [
     ...validatePoolName(name, path.child("name")),
-    ...(generation < 0 ? [invalid(path.child("generation"), generation, "must be greater than or equal to zero")] : []),
+    ...(numberOf(generation) < 0 ? [invalid(path.child("generation"), generation, "must be greater than or equal to zero")] : []),
     ...(resourceSliceCount <= 0 ? [invalid(path.child("resourceSliceCount"), resourceSliceCount, "must be greater than zero")] : []),
   ];
 }

@@ -1,5 +1,6 @@
 /** Puts an object into the store and waits until the server's own cache shows it. */
 import type { KubeObject } from "../../apimachinery/object.ts";
+import { badRequestError } from "../../apimachinery/status.ts";
 import { canonicalize } from "../../apimachinery/encode/canonical.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import type { MutationResult } from "../../storage/store.ts";
@@ -13,13 +14,23 @@ import { storageFailure } from "./storage-errors.ts";
 /** The bytes an object is stored as: in the storage version, canonical, without its resourceVersion. Rejects with a StatusError. */
 export async function storedBytes(definition: ResourceDefinition, object: KubeObject): Promise<Buffer> {
   const { codec } = definition;
-  if (codec !== undefined) return encodeStored(codec.print(await codec.toStored(object)) as unknown as KubeObject);
+  if (codec !== undefined) return encode(codec.print(await codec.toStored(object)) as unknown as KubeObject);
   const storage = definition.storage!;
   const converted = definition.conversion === undefined ? object : definition.conversion.toStored(object);
   const canonical = canonicalize(converted as unknown as JsonObject, storage.schema, { emptiesVanish: storage.isJson !== true }) as unknown as KubeObject;
-  const bytes = encodeStored(canonical);
+  const bytes = encode(canonical);
   noteFieldValues(definition, bytes, definition.conversion === undefined ? canonical : object);
   return bytes;
+}
+
+/** A patch can make an object deeper than any body may be, and deeper than can be written. Throws 400. */
+function encode(object: KubeObject): Buffer {
+  try {
+    return encodeStored(object);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw badRequestError("exceeded max depth");
+  }
 }
 
 export type CommitResult = { readonly isCommitted: true; readonly stored: StoredObject } | { readonly isCommitted: false; readonly current: StoredObject | undefined };

@@ -1,4 +1,5 @@
 /** What the server decides about a pod before it is stored. */
+import { numberOf } from "../../../apimachinery/json.ts";
 import { formatTime } from "../../../apimachinery/time.ts";
 import type { LabelSelector } from "../../meta-v1/types.ts";
 import type { RuleContext } from "../../strategy.ts";
@@ -42,7 +43,7 @@ export function keep<Holder extends object, Field extends keyof Holder>(holder: 
 
 /** A negative period counts as one second. */
 function raiseGracePeriod(spec: PodSpec): void {
-  if (spec.terminationGracePeriodSeconds !== undefined && spec.terminationGracePeriodSeconds < 0) spec.terminationGracePeriodSeconds = 1;
+  if (spec.terminationGracePeriodSeconds !== undefined && numberOf(spec.terminationGracePeriodSeconds) < 0) spec.terminationGracePeriodSeconds = 1;
 }
 
 /** Values of the pod's own labels become part of the selectors that name their keys. */

@@ -1,4 +1,5 @@
 /** Rules of probes, and of the handlers that probes and lifecycle hooks share. */
+import { numberOf } from "../../../apimachinery/json.ts";
 import { forbidden, invalid, invalidEach, notSupported, required } from "../../../apimachinery/field-error.ts";
 import type { FieldError } from "../../../apimachinery/field-error.ts";
 import type { FieldPath } from "../../../apimachinery/field-path.ts";
@@ -53,7 +54,7 @@ function validateProbe(probe: Probe | undefined, gracePeriodSeconds: number, pat
     if ((probe[field] ?? 0) < 0) errors.push(invalid(path.child(field), probe[field], "must be greater than or equal to 0"));
   }
   const grace = probe.terminationGracePeriodSeconds;
-  if (grace !== undefined && grace <= 0) errors.push(invalid(path.child("terminationGracePeriodSeconds"), grace, "must be greater than 0"));
+  if (grace !== undefined && numberOf(grace) <= 0) errors.push(invalid(path.child("terminationGracePeriodSeconds"), grace, "must be greater than 0"));
   return errors;
 }
 

@@ -52,7 +52,7 @@ function aggregate(spec: PodSpec, listOf: (container: Container) => ResourceList
     } else {
       const together = { ...sidecars };
       addTo(together, own);
-      raiseTo(peaks, Object.fromEntries(Object.entries(together).filter(([name]) => own[name] !== undefined)));
+      raiseTo(peaks, Object.fromEntries(Object.entries(together).filter(([name]) => Object.hasOwn(own, name))));
     }
   }
   raiseTo(sums, peaks);
@@ -64,9 +64,9 @@ export function isSidecar(container: Container): boolean {
 }
 
 function addTo(sums: ResourceList, list: ResourceList): void {
-  for (const [name, amount] of Object.entries(list)) sums[name] = sums[name] === undefined ? amount : addQuantities(sums[name], amount).text;
+  for (const [name, amount] of Object.entries(list)) sums[name] = Object.hasOwn(sums, name) ? addQuantities(sums[name]!, amount).text : amount;
 }
 
 function raiseTo(peaks: ResourceList, list: ResourceList): void {
-  for (const [name, amount] of Object.entries(list)) if (peaks[name] === undefined || compareQuantities(amount, peaks[name]) > 0) peaks[name] = amount;
+  for (const [name, amount] of Object.entries(list)) if (!Object.hasOwn(peaks, name) || compareQuantities(amount, peaks[name]!) > 0) peaks[name] = amount;
 }

@@ -1,4 +1,5 @@
 /** Rules of security contexts: of a container, and of the pod. */
+import { numberOf } from "../../../apimachinery/json.ts";
 import { duplicate, forbidden, invalid, invalidEach, notSupported, required, tooLong } from "../../../apimachinery/field-error.ts";
 import type { FieldError } from "../../../apimachinery/field-error.ts";
 import type { FieldPath } from "../../../apimachinery/field-path.ts";
@@ -69,7 +70,7 @@ export function validatePodSecurityContext(context: PodSecurityContext, spec: Po
 }
 
 function validateId(id: number | undefined, path: FieldPath): FieldError[] {
-  return id === undefined || (id >= 0 && id <= maxId) ? [] : invalidEach(path, id, [rangeText(0, maxId)]);
+  return id === undefined || (numberOf(id) >= 0 && numberOf(id) <= maxId) ? [] : invalidEach(path, id, [rangeText(0, maxId)]);
 }
 
 function oneOf(value: string, supported: readonly string[], path: FieldPath): FieldError[] {

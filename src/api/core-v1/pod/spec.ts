@@ -1,4 +1,5 @@
 /** Rules of a pod spec, in a pod or in a template, in upstream's order. */
+import { numberOf } from "../../../apimachinery/json.ts";
 import { forbidden, invalid, invalidEach, notSupported, required, tooLong } from "../../../apimachinery/field-error.ts";
 import type { FieldError } from "../../../apimachinery/field-error.ts";
 import type { FieldPath } from "../../../apimachinery/field-path.ts";
@@ -76,7 +77,7 @@ function validateNames(spec: PodSpec, path: FieldPath): FieldError[] {
   };
   check("serviceAccountName", isDns1123Subdomain);
   check("nodeName", isDns1123Subdomain);
-  if (deadline !== undefined && (deadline < 1 || deadline > maxInt32))
+  if (deadline !== undefined && (numberOf(deadline) < 1 || numberOf(deadline) > maxInt32))
     errors.push(invalid(path.child("activeDeadlineSeconds"), deadline, rangeText(1, maxInt32)));
   check("hostname", isDns1123Label);
   check("subdomain", isDns1123Label);
