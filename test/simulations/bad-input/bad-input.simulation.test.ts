@@ -6,7 +6,7 @@ import { deepEqual } from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { seededRandom } from "../../../src/base/random.ts";
 import { TestCluster } from "../../../src/testing/cluster.ts";
-import { seedsOr } from "../seeds.ts";
+import { seedsOr } from "../../../src/testing/seeds.ts";
 import { hostileRequest } from "./hostile-requests.ts";
 import { judge, prepare } from "./judge.ts";
 
