@@ -29,6 +29,8 @@ export interface WorkloadOptions {
   readonly keys: number;
   readonly watchers: number;
   readonly crashes: number;
+  /** Turns that a watch may take to show the last write. */
+  readonly patience: number;
 }
 
 /** Runs the clients to their end, and waits until every watch has shown the last write. */
@@ -52,7 +54,7 @@ class Workload {
   }
 
   async run(): Promise<History> {
-    const { clients, watchers, crashes, steps } = this.#options;
+    const { clients, watchers, crashes, steps, patience } = this.#options;
     const watching = Array.from({ length: watchers }, (_, index) => this.#follow(index));
     const working = Array.from({ length: clients }, (_, index) => this.#work(index));
     const isOver = over(Promise.all(working));
@@ -139,9 +141,6 @@ class Workload {
     }
   }
 }
-
-/** Turns that a watch may take to show the last write. */
-const patience = 10_000;
 
 /** Whether `work` has ended, either way. */
 function over(work: Promise<unknown>): () => boolean {
