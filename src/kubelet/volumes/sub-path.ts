@@ -77,7 +77,7 @@ export async function readInside({ volumePath, subPath }: SubPath, limitBytes: n
   assertInside(root, real);
   if (process.platform !== "linux") return readText(real, limitBytes);
   await using file = await openBelow(root, real);
-  return readText(entryPath(file), limitBytes);
+  return await readText(entryPath(file), limitBytes);
 }
 
 async function readText(path: string, limitBytes: number): Promise<string> {
