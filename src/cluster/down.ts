@@ -18,6 +18,10 @@ const stopMs = 30_000;
 export async function runDown(words: readonly string[]): Promise<void> {
   const dataDir = dataDirectoryOf(words);
   await requireOwner(dataDir);
+  if (!(await isDataDirectory(dataDir))) {
+    process.stdout.write(`Nothing of ours lies at ${dataDir}.\n`);
+    return;
+  }
   const environment = commandEnvironment();
   await endProcess(environment.clock, dataDir);
   await withNodes(environment, dataDir, (nodes) => nodes.stopPods());

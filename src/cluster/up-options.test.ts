@@ -59,3 +59,11 @@ test("options of up: upstream's names for them", () => {
   equal(read(...upstream, "--port=2", "--store=memory").port, 2);
   equal(read(...upstream, "--port=2", "--store=memory").store, "memory");
 });
+
+for (const [words, says] of [
+  [["--pod-cidr=10.0.0.0/16"], "--service-cidr 10.0.0.0/16 and --pod-cidr 10.0.0.0/16 overlap: choose ranges that do not"],
+  [["--node-cidr=10.244.3.0/24"], "--pod-cidr 10.244.0.0/16 and --node-cidr 10.244.3.0/24 overlap: choose ranges that do not"],
+] as const)
+  test(`ranges that overlap: ${words.join(" ")}`, () => throws(() => read(...words), { message: says }));
+
+test("a range that covers a default which nobody asked for", () => deepEqual(read("--pod-cidr=10.240.0.0/13").podCidrs, ["10.240.0.0/13"]));

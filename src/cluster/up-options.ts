@@ -1,7 +1,7 @@
 /** Options of `coracle up`, read and checked. */
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { parseCidr } from "../apimachinery/net.ts";
+import { cidrContainsCidr, parseCidr } from "../apimachinery/net.ts";
 import { UsageError } from "./arguments.ts";
 import type { Arguments, OptionTable } from "./arguments.ts";
 import { nodePodCidrs } from "./nodes/node-place.ts";
@@ -66,6 +66,7 @@ export function readUpOptions({ options: given, operands, flags }: Arguments): U
   if (!["auto", "containerd", "process", "simulated"].includes(runtime)) throw new UsageError(`--runtime is one of auto, containerd, process, simulated; not ${JSON.stringify(runtime)}`);
   const store = options.get("store") ?? "lmdb";
   if (store !== "lmdb" && store !== "memory" && !store.startsWith("etcd=")) throw new UsageError(`--store is one of lmdb, memory, etcd=URL,…; not ${JSON.stringify(store)}`);
+  requireApart(options);
   return {
     dataDir: resolve(options.get("data-dir") ?? defaultDataDir()),
     port: integer(options, "port", { fallback: 6443, min: 0, max: 65_535 }),
@@ -126,6 +127,17 @@ function cidrs(options: ReadonlyMap<string, string>, name: string, fallback: str
     if (cidr === undefined || cidr.last - cidr.first < 15n) throw new UsageError(`--${name} wants a range of addresses such as ${fallback}; not ${JSON.stringify(text)}`);
   }
   return texts;
+}
+
+/** Throws UsageError when two of the ranges have addresses in common: the rules for one would take the other's packets. Ranges that not every cluster uses count when they are given. */
+function requireApart(options: ReadonlyMap<string, string>): void {
+  const defaults = { "service-cidr": "10.0.0.0/16", "pod-cidr": defaultPodCidr, "node-cidr": "10.243.0.0/24", "load-balancer-cidr": "10.242.0.0/24" };
+  const isUsed = (name: string) => options.has(name) || name === "service-cidr" || name === "pod-cidr";
+  const ranges = Object.entries(defaults).filter(([name]) => isUsed(name)).flatMap(([name, fallback]) => cidrs(options, name, fallback).map((text) => ({ name, text, cidr: parseCidr(text)! })));
+  for (const [index, one] of ranges.entries()) {
+    const other = ranges.slice(index + 1).find(({ cidr }) => cidrContainsCidr(cidr, one.cidr) || cidrContainsCidr(one.cidr, cidr));
+    if (other !== undefined) throw new UsageError(`--${one.name} ${one.text} and --${other.name} ${other.text} overlap: choose ranges that do not`);
+  }
 }
 
 function nodeCidr(options: ReadonlyMap<string, string>): string {

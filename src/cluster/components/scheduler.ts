@@ -6,6 +6,7 @@ import { listenTls } from "../../apimachinery/listener/tls-listener.ts";
 import { Client } from "../../client/index.ts";
 import { createScheduler, readConfiguration } from "../../scheduler/index.ts";
 import { UsageError } from "../arguments.ts";
+import { describeSystemError } from "../system-error.ts";
 import { followPair } from "../renewal.ts";
 import { delegatedAccess } from "./delegated-access.ts";
 import { ExtenderConnections } from "./extender-connection.ts";
@@ -18,7 +19,7 @@ export const startScheduler: StartComponent = async (context) => {
   const { clock, random, log } = environment;
   const transport = transportFor({ username: "system:kube-scheduler", groups: ["system:authenticated"] });
   const file = options.flags.get("scheduler")?.get("config")?.at(-1);
-  const config = file === undefined ? {} : readConfiguration(await readFile(file));
+  const config = file === undefined ? {} : readConfiguration(await configurationText(file));
   const running = new AsyncDisposableStack();
   try {
     const extenders = new ExtenderConnections();
@@ -34,6 +35,14 @@ export const startScheduler: StartComponent = async (context) => {
     throw error;
   }
 };
+
+async function configurationText(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw new UsageError(`--scheduler.config: ${describeSystemError(error) ?? String(error)}`);
+  }
+}
 
 const defaultPort = 10259;
 
