@@ -16,8 +16,8 @@ import type { UpOptions } from "./up-options.ts";
 /** Runs until SIGTERM or SIGINT, then stops in order; a second signal ends the process at once. A first start that fails leaves nothing. */
 export async function runUp(options: UpOptions): Promise<void> {
   const environment = realEnvironment(options.isVerbose);
-  await requireNoProcess(options.dataDir);
   const { isNew } = await openDataDirectory(options.dataDir);
+  await requireNoProcess(options.dataDir);
   try {
     await runOn(options, environment);
     // Last of all: `coracle down` waits for it.
