@@ -81,7 +81,7 @@ function shrinkOld(family: Family): Actions {
   if (room <= 0) return [];
   const unhealthy = shrinkBy(family, room, (replicaSet) => replicasOf(replicaSet) - (replicaSet.status?.availableReplicas ?? 0));
   if (unhealthy.length > 0) return unhealthy;
-  return shrinkBy(family, Math.max(0, totalStatus(all, "availableReplicas") - minimum), replicasOf);
+  return shrinkBy(family, Math.max(0, lastingReplicas(all) - minimum), replicasOf);
 }
 
 /** Takes `count` pods from the old ReplicaSets, the oldest first, from each at most what `available` says. */
@@ -95,4 +95,12 @@ function shrinkBy({ deployment, old }: Family, count: number, most: (replicaSet:
     actions.push(...resize(deployment, replicaSet, replicasOf(replicaSet) - share));
   }
   return actions;
+}
+
+/**
+ * Available pods that stay: of a ReplicaSet that was told a smaller size, those above it are on their way out, however late its status is.
+ * (Kubernetes' own controller counts them, and then takes away more than maxUnavailable when that status lags.)
+ */
+function lastingReplicas(all: Family["all"]): number {
+  return all.reduce((sum, replicaSet) => sum + Math.min(replicasOf(replicaSet), replicaSet.status?.availableReplicas ?? 0), 0);
 }
