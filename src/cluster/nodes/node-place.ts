@@ -1,5 +1,8 @@
 /** Where a further node of this machine lies: its names and addresses, all told by the cluster's ranges and the node's number. Pure. */
-import { cidrContainsCidr, cidrText, ipText, parseCidr } from "../../apimachinery/net.ts";
+import { ipText, parseCidr } from "../../apimachinery/net.ts";
+import type { Cidr } from "../../apimachinery/net.ts";
+import { shareCount, sharesIn, shareText } from "../../controllers/node-ipam/shares.ts";
+import type { ShareRange } from "../../controllers/node-ipam/shares.ts";
 import { UsageError } from "../arguments.ts";
 import type { UpOptions } from "../up-options.ts";
 
@@ -48,19 +51,20 @@ export function placeNode(name: string, number: number, { ranges, instanceId }: 
 export function nodePodCidrs(podCidrs: readonly string[], number: number): string[] {
   return podCidrs.map((text) => {
     const cidr = parseCidr(text)!;
-    const prefixLength = Math.max(cidr.prefixLength, sharePrefix[cidr.family]);
-    const size = 1n << BigInt((cidr.family === "IPv4" ? 32 : 128) - prefixLength);
-    const first = cidr.first + size * BigInt(number);
-    if (first > cidr.last) throw new UsageError(`the pods' range ${text} has no share for node number ${number}: a node takes a /${prefixLength}`);
-    return cidrText({ ...cidr, first, last: first + size - 1n, prefixLength });
+    const range = rangeOf(cidr);
+    if (number >= shareCount(range)) throw new UsageError(`the pods' range ${text} has no share for node number ${number}: a node takes a /${range.sharePrefix}`);
+    return shareText(range, number);
   });
 }
 
 /** The number whose share of the pods' ranges this is; -1 when it lies elsewhere. */
 export function numberOfShare(podCidrs: readonly string[], share: string): number {
-  const [range, cidr] = [parseCidr(podCidrs[0]!)!, parseCidr(share)];
-  if (cidr === undefined || !cidrContainsCidr(range, cidr)) return -1;
-  return Number((cidr.first - range.first) >> BigInt((range.family === "IPv4" ? 32 : 128) - Math.max(range.prefixLength, sharePrefix[range.family])));
+  return sharesIn(rangeOf(parseCidr(podCidrs[0]!)!), share)?.[0] ?? -1;
+}
+
+/** A range that is smaller than a share is one. */
+function rangeOf(cidr: Cidr): ShareRange {
+  return { cidr, sharePrefix: Math.max(cidr.prefixLength, sharePrefix[cidr.family]) };
 }
 
 /** The lowest number that no node has. */
