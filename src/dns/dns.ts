@@ -11,7 +11,9 @@ import { publishDnsService } from "./dns-service.ts";
 import type { DnsPlace } from "./dns-service.ts";
 import { informerView } from "./informer-view.ts";
 import { createResponder } from "./responder.ts";
+import type { Respond } from "./responder.ts";
 import { listenDns } from "./server.ts";
+import type { DnsListener } from "./server.ts";
 import { createUpstream } from "./upstream.ts";
 import type { UpstreamServer } from "./upstream.ts";
 
@@ -44,6 +46,13 @@ export interface DnsOptions {
 /** The zone's answers may be remembered so long: changes are seen within it. */
 const ttlSeconds = 5;
 const publishRetry = { baseMs: 1_000, maxMs: 30_000 };
+const listenRetry = { baseMs: 50, maxMs: 1_000 };
+
+interface Waiting {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
 
 async function runDns(options: DnsOptions, signal: AbortSignal): Promise<void> {
   const { transport, clock, random, log, listen } = options;
@@ -54,7 +63,8 @@ async function runDns(options: DnsOptions, signal: AbortSignal): Promise<void> {
   try {
     // Nothing is answered before the whole state is known: a wrong "no such name" would be remembered.
     await informers.synced(signal);
-    const listener = await listenDns(listen, createResponder(view, createUpstream({ clock, random, servers: options.upstreams })), log);
+    const respond = createResponder(view, createUpstream({ clock, random, servers: options.upstreams }));
+    const listener = await listenOnceThere(listen, respond, { clock, log, signal });
     try {
       options.onListening?.({ address: listen.address, port: listener.port });
       const { publish } = options;
@@ -72,7 +82,20 @@ async function runDns(options: DnsOptions, signal: AbortSignal): Promise<void> {
   }
 }
 
-async function publishUntilDone(client: Client, place: DnsPlace, { clock, log, signal }: { clock: Clock; log: Log; signal: AbortSignal }): Promise<void> {
+/** The node's bridge, whose address we listen on, is made by another component that may come later. */
+async function listenOnceThere(place: DnsOptions["listen"], respond: Respond, { clock, log, signal }: Waiting): Promise<DnsListener> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await listenDns(place, respond, log);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRNOTAVAIL") throw error;
+      if (failures === 1) log.info("Waiting for the address to listen on", place);
+      await sleep(clock, backoffMs(listenRetry, failures), signal);
+    }
+  }
+}
+
+async function publishUntilDone(client: Client, place: DnsPlace, { clock, log, signal }: Waiting): Promise<void> {
   for (let failures = 1; ; failures++) {
     try {
       const isOurs = await publishDnsService(client, place);
