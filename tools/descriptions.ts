@@ -40,7 +40,9 @@ function readDescriptions(source: string): DescriptionsJson {
   const registry = JSON.parse(readFileSync(path.join(root, "src", "api", "data", "types.json"), "utf8")) as Record<string, unknown>;
   const types: DescriptionsJson["types"] = {};
   for (const type of [...Object.keys(registry), "apimachinery.pkg.version.Info"]) {
-    const file = modelNames(type).map((name) => path.join(generated, "models", `${name}.d.ts`)).find(existsSync);
+    const file = modelNames(type)
+      .map((name) => path.join(generated, "models", `${name}.d.ts`))
+      .find(existsSync);
     if (file !== undefined) types[type] = readModel(readFileSync(file, "utf8"), !wideTypes.has(type));
   }
   return { source, types, parameters: readParameters(readFileSync(path.join(generated, "types", "ObjectParamAPI.d.ts"), "utf8")) };
@@ -52,14 +54,18 @@ const wideTypes = new Set(["api.core.v1.ServiceSpec"]);
 /** `api.core.v1.Event` → `CoreV1Event`, `V1Event`: the group is there only where kinds share a name. Types newer than the package were in an earlier version before. */
 function modelNames(type: string): string[] {
   const [group = "", version = "", name = ""] = type.split(".").slice(-3);
-  return [version, "v1beta2", "v1beta1", "v1alpha3", "v1alpha2", "v1alpha1"].flatMap((candidate) => [`${capitalize(group)}${capitalize(candidate)}${name}`, `${capitalize(candidate)}${name}`]);
+  return [version, "v1beta2", "v1beta1", "v1alpha3", "v1alpha2", "v1alpha1"].flatMap((candidate) => [
+    `${capitalize(group)}${capitalize(candidate)}${name}`,
+    `${capitalize(candidate)}${name}`,
+  ]);
 }
 
 function readModel(text: string, hasParagraphs: boolean): Record<string, string> {
   const found: Record<string, string> = {};
   const head = /\/\*\*\n\* (.*)\n\*\/\nexport declare class/.exec(text);
   if (head !== null) found[""] = plainText(head[1]!, hasParagraphs);
-  for (const [, comment, name] of text.matchAll(/ {4}\/\*\*\n {4}\* (.*)\n {4}\*\/\n {4}'(\S+?)'\??:/g)) found[fieldName(name!)] = plainText(comment!, hasParagraphs);
+  for (const [, comment, name] of text.matchAll(/ {4}\/\*\*\n {4}\* (.*)\n {4}\*\/\n {4}'(\S+?)'\??:/g))
+    found[fieldName(name!)] = plainText(comment!, hasParagraphs);
   return found;
 }
 

@@ -12,7 +12,10 @@ export function filesByUrl(place: (source: string) => string): Plugin {
     setup({ onLoad }) {
       onLoad({ filter: /[/\\]src[/\\].*\.ts$/ }, ({ path: file }) => {
         const text = readFileSync(file, "utf8");
-        const contents = text.replace(urlOfFile, (_, relative: string) => `new URL(${JSON.stringify(place(path.resolve(path.dirname(file), relative)))}, import.meta.url)`);
+        const contents = text.replace(
+          urlOfFile,
+          (_, relative: string) => `new URL(${JSON.stringify(place(path.resolve(path.dirname(file), relative)))}, import.meta.url)`,
+        );
         return { contents, loader: "ts" };
       });
     },

@@ -9,9 +9,24 @@ import protobuf from "protobufjs";
 import type { Enum, Field, MapField, ReflectionObject, Type } from "protobufjs";
 
 const [csiPath, registrationPath] = process.argv.slice(2);
-const csiRoots = ["NodeStageVolume", "NodeUnstageVolume", "NodePublishVolume", "NodeUnpublishVolume", "NodeGetVolumeStats", "NodeExpandVolume", "NodeGetCapabilities", "NodeGetInfo", "GetPluginInfo"].flatMap((method) => [`${method}Request`, `${method}Response`]);
+const csiRoots = [
+  "NodeStageVolume",
+  "NodeUnstageVolume",
+  "NodePublishVolume",
+  "NodeUnpublishVolume",
+  "NodeGetVolumeStats",
+  "NodeExpandVolume",
+  "NodeGetCapabilities",
+  "NodeGetInfo",
+  "GetPluginInfo",
+].flatMap((method) => [`${method}Request`, `${method}Response`]);
 write("src/kubelet/volumes/csi/data/csi-v1.json", csiPath!, "csi.v1.", csiRoots);
-write("src/kubelet/plugins/data/registration-v1.json", registrationPath!, "pluginregistration.", ["PluginInfo", "RegistrationStatus", "RegistrationStatusResponse", "InfoRequest"]);
+write("src/kubelet/plugins/data/registration-v1.json", registrationPath!, "pluginregistration.", [
+  "PluginInfo",
+  "RegistrationStatus",
+  "RegistrationStatusResponse",
+  "InfoRequest",
+]);
 
 function write(target: string, source: string, prefix: string, roots: readonly string[]): void {
   const { root } = protobuf.parse(readFileSync(source, "utf8"), { keepCase: true });
@@ -30,7 +45,11 @@ function write(target: string, source: string, prefix: string, roots: readonly s
     }
   };
   for (const name of roots) visit(root.lookupType(prefix + name));
-  const lines = (entries: Map<string, unknown>) => [...entries].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(",\n");
+  const lines = (entries: Map<string, unknown>) =>
+    [...entries]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`)
+      .join(",\n");
   writeFileSync(target, `{"enums":{\n${lines(enums)}\n},"messages":{\n${lines(messages)}\n}}\n`);
 }
 

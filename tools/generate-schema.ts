@@ -38,13 +38,21 @@ function typeExpression(type: string): string {
 }
 
 /** Groups whose kinds are behind gates: the OpenAPI document lacks them. */
-const gatedGroups: Json = { "lifecycle.v1alpha1": "lifecycle.k8s.io/v1alpha1", "scheduling.v1alpha3": "scheduling.k8s.io/v1alpha3", "scheduling.v1beta1": "scheduling.k8s.io/v1beta1" };
+const gatedGroups: Json = {
+  "lifecycle.v1alpha1": "lifecycle.k8s.io/v1alpha1",
+  "scheduling.v1alpha3": "scheduling.k8s.io/v1alpha3",
+  "scheduling.v1beta1": "scheduling.k8s.io/v1beta1",
+};
 /** Their lists, by field. */
 const byName = { listType: "map", listMapKeys: ["name"] };
 const gatedLists: Json = {
   conditions: { listType: "map", listMapKeys: ["type"], patchStrategy: "merge", patchMergeKey: "type" },
   topology: { listType: "atomic" },
-  ...Object.fromEntries(["resourceClaims", "resourceClaimStatuses", "podGroupTemplates", "compositePodGroupTemplates", "requesters", "targetResponders", "responders"].map((name) => [name, byName])),
+  ...Object.fromEntries(
+    ["resourceClaims", "resourceClaimStatuses", "podGroupTemplates", "compositePodGroupTemplates", "requesters", "targetResponders", "responders"].map(
+      (name) => [name, byName],
+    ),
+  ),
 };
 /** `api.scheduling.v1beta1.PodGroup` → `scheduling.v1beta1`. */
 const groupVersionOf = (short: string) => /^api\.(\w+\.\w+)\.\w+$/.exec(short)?.[1] ?? "";
@@ -57,11 +65,21 @@ function keep(name: string): void {
 }
 for (const name of Object.keys(go)) {
   const short = shortName(name);
-  if (openapi.definitions[`io.k8s.${short}`] !== undefined || gatedGroups[groupVersionOf(short)] !== undefined || /^api\.(admission\.v1|imagepolicy)\b/.test(short) || /meta\.v1\.(Table|PartialObject|APIVersions|APIGroup|APIResource)/.test(short)) keep(name);
+  if (
+    openapi.definitions[`io.k8s.${short}`] !== undefined ||
+    gatedGroups[groupVersionOf(short)] !== undefined ||
+    /^api\.(admission\.v1|imagepolicy)\b/.test(short) ||
+    /meta\.v1\.(Table|PartialObject|APIVersions|APIGroup|APIResource)/.test(short)
+  )
+    keep(name);
 }
 
 /** Defaults of list keys that OpenAPI declares and the facts leave out: server-side apply tells list items apart by them. */
-const listKeyDefaults: Json = { "api.core.v1.ContainerPort.protocol": "TCP", "api.core.v1.LocalObjectReference.name": "", "api.core.v1.ServicePort.protocol": "TCP" };
+const listKeyDefaults: Json = {
+  "api.core.v1.ContainerPort.protocol": "TCP",
+  "api.core.v1.LocalObjectReference.name": "",
+  "api.core.v1.ServicePort.protocol": "TCP",
+};
 
 const types: Json = {};
 for (const name of [...kept].sort()) {
@@ -116,7 +134,14 @@ writeLines("discovery.json", resources);
 // Every gate (the facts leave out those that are GA), and how they stood in the releases that can be emulated, where they differ.
 const { "1.37": gatesToday, ...earlier } = read(`${values.golden}/flags/goaway.json`).gates;
 const gateOf = (text: string) => ({ default: text.endsWith(" on"), stage: text.split(" ")[0] });
-writeLines("feature-gates.json", Object.fromEntries(Object.keys(gatesToday).sort().map((name) => [name, gateOf(gatesToday[name])])));
+writeLines(
+  "feature-gates.json",
+  Object.fromEntries(
+    Object.keys(gatesToday)
+      .sort()
+      .map((name) => [name, gateOf(gatesToday[name])]),
+  ),
+);
 writeLines("feature-gates-emulated.json", earlier);
 const flagSections: Json = read(`${values.facts}/flags-1.37.json`)["kube-apiserver"];
 writeLines("apiserver-flags.json", Object.assign({}, ...Object.values(flagSections)));
@@ -124,11 +149,16 @@ const answers = (path: string) => everything.filter((step) => step.do.path === p
 const [legacyGroups] = answers("/apis");
 const [, allGroups] = answers("/apis");
 const isByDefault = (group: string, version: string, name: string) =>
-  discovery.groups.find((one: Json) => one.group === group)?.versions.some((one: Json) => one.version === version && one.resources.some((resource: Json) => resource.name === name));
+  discovery.groups
+    .find((one: Json) => one.group === group)
+    ?.versions.some((one: Json) => one.version === version && one.resources.some((resource: Json) => resource.name === name));
 const onRequest: Json = {};
 for (const { metadata, versions } of allGroups) {
   const further = versions
-    .map(({ version, resources: all }: Json) => ({ version, resources: all.map(discovered).filter(({ name }: Json) => !isByDefault(metadata.name, version, name)) }))
+    .map(({ version, resources: all }: Json) => ({
+      version,
+      resources: all.map(discovered).filter(({ name }: Json) => !isByDefault(metadata.name, version, name)),
+    }))
     .filter((version: Json) => version.resources.length > 0);
   if (further.length > 0) onRequest[metadata.name] = { group: metadata.name, versions: further };
 }
@@ -147,8 +177,18 @@ function discovered({ resource, singularResource, scope, responseKind, verbs, sh
 }
 writeLines("discovery-on-request.json", onRequest);
 const groupsServed = [...discovery.groups, ...Object.values<Json>(onRequest)];
-const kindsServed = groupsServed.flatMap(({ group, versions }: Json) => versions.flatMap(({ version, resources: all }: Json) => all.map(({ kind }: Json) => `${group === "" ? "" : `${group}/`}${version} ${kind}`)));
-writeLines("lifecycles.json", Object.fromEntries([...new Set<string>(kindsServed)].sort().filter((kind) => lifecycles[kind] !== undefined).map((kind) => [kind, lifecycles[kind]])));
+const kindsServed = groupsServed.flatMap(({ group, versions }: Json) =>
+  versions.flatMap(({ version, resources: all }: Json) => all.map(({ kind }: Json) => `${group === "" ? "" : `${group}/`}${version} ${kind}`)),
+);
+writeLines(
+  "lifecycles.json",
+  Object.fromEntries(
+    [...new Set<string>(kindsServed)]
+      .sort()
+      .filter((kind) => lifecycles[kind] !== undefined)
+      .map((kind) => [kind, lifecycles[kind]]),
+  ),
+);
 // Columns of kinds that are served on request only: from the recordings of their tables.
 const furtherColumns: Json = {};
 for (const file of readdirSync(`${values.golden}/flags`)) {
@@ -161,10 +201,20 @@ for (const file of readdirSync(`${values.golden}/flags`)) {
     if (!isKnown) furtherColumns[`${group}/${version}/${name}`] = found;
   }
 }
-writeLines("columns.json", { ...columns.columns, ...Object.fromEntries(Object.keys(furtherColumns).sort().map((path) => [path, furtherColumns[path]])) });
+writeLines("columns.json", {
+  ...columns.columns,
+  ...Object.fromEntries(
+    Object.keys(furtherColumns)
+      .sort()
+      .map((path) => [path, furtherColumns[path]]),
+  ),
+});
 writeLines("group-order.json", {
   groups: legacyGroups.groups.map((group: Json) => group.name),
-  versions: { "": ["v1"], ...Object.fromEntries(legacyGroups.groups.map((group: Json) => [group.name, group.versions.map((version: Json) => version.version)])) },
+  versions: {
+    "": ["v1"],
+    ...Object.fromEntries(legacyGroups.groups.map((group: Json) => [group.name, group.versions.map((version: Json) => version.version)])),
+  },
 });
 const health = read(`${values.golden}/facts/health-checks.json`)["kube-apiserver"];
 writeLines("health-checks.json", Object.fromEntries(["healthz", "livez", "readyz"].map((name) => [name, health[name].checks])));
@@ -174,15 +224,31 @@ writeLines("bootstrap-flowcontrol.json", read(`${values.golden}/facts/bootstrap-
 // TypeScript interfaces of the served versions, one file per group-version folder.
 const folders = new Map<string, string>();
 /** Versions served on request only that kinds are stored in: their rules are written on these types. */
-const storedOnRequest = ["apiserverinternal-v1alpha1", "coordination-v1beta1", "lifecycle-v1alpha1", "resource-v1alpha3", "scheduling-v1alpha3", "scheduling-v1beta1"];
+const storedOnRequest = [
+  "apiserverinternal-v1alpha1",
+  "coordination-v1beta1",
+  "lifecycle-v1alpha1",
+  "resource-v1alpha3",
+  "scheduling-v1alpha3",
+  "scheduling-v1beta1",
+];
 function folderOf(typeName: string): string | undefined {
   const meta = /^apimachinery\.pkg\.apis\.(meta)\.(v1)\.\w+$/.exec(typeName);
   const match = meta ?? /^(?:api|apiextensions-apiserver\.pkg\.apis|kube-aggregator\.pkg\.apis)\.(\w+)\.(v\d+(?:alpha\d+|beta\d+)?)\.\w+$/.exec(typeName);
   return match === null ? undefined : `${match[1]}-${match[2]}`;
 }
 const special: Record<string, string> = {
-  Time: "string", MicroTime: "string", Duration: "string", Quantity: "string | number", IntOrString: "number | string", RawExtension: "JsonObject", FieldsV1: "JsonObject",
-  JSON: "JsonValue", JSONSchemaPropsOrArray: "JsonValue", JSONSchemaPropsOrBool: "JsonValue", JSONSchemaPropsOrStringArray: "JsonValue",
+  Time: "string",
+  MicroTime: "string",
+  Duration: "string",
+  Quantity: "string | number",
+  IntOrString: "number | string",
+  RawExtension: "JsonObject",
+  FieldsV1: "JsonObject",
+  JSON: "JsonValue",
+  JSONSchemaPropsOrArray: "JsonValue",
+  JSONSchemaPropsOrBool: "JsonValue",
+  JSONSchemaPropsOrStringArray: "JsonValue",
 };
 function typescript(type: string, uses: Set<string>, folder: string): string {
   if (type.startsWith("*")) return typescript(type.slice(1), uses, folder);
@@ -208,7 +274,11 @@ function typescript(type: string, uses: Set<string>, folder: string): string {
   if (home !== folder) uses.add(`${home}:${name}`);
   return name;
 }
-const served = new Set<string>(discovery.groups.flatMap((group: Json) => group.versions.map((version: Json) => `${group.group === "" ? "core" : group.group.split(".")[0]}-${version.version}`)));
+const served = new Set<string>(
+  discovery.groups.flatMap((group: Json) =>
+    group.versions.map((version: Json) => `${group.group === "" ? "core" : group.group.split(".")[0]}-${version.version}`),
+  ),
+);
 for (const name of ["meta-v1", "rbac-v1", "autoscaling-v1", "flowcontrol-v1", "admission-v1", "storagemigration-v1", ...storedOnRequest]) served.add(name);
 for (const [name, entry] of Object.entries(types)) {
   const folder = folderOf(name);
@@ -232,5 +302,8 @@ for (const [folder, text] of folders) {
   }
   const head = [...imports].map(([file, names]) => `import type { ${names.join(", ")} } from "${file}";\n`).join("");
   mkdirSync(`src/api/${folder}`, { recursive: true });
-  writeFileSync(`src/api/${folder}/types.ts`, `// Generated by tools/generate-schema.ts from the facts; do not edit.\n${head}\n${text.replace(/^\/\/use .+\n/gm, "")}`);
+  writeFileSync(
+    `src/api/${folder}/types.ts`,
+    `// Generated by tools/generate-schema.ts from the facts; do not edit.\n${head}\n${text.replace(/^\/\/use .+\n/gm, "")}`,
+  );
 }

@@ -22,7 +22,19 @@ const image = buildOciArchive({
   layers,
   config: {
     Entrypoint: ["/usr/local/bin/node", "--max-semi-space-size=16", `/${home}/dist/coracle.mjs`],
-    Cmd: ["up", "--data-dir", "/data", "--store", "memory", "--runtime", "simulated", "--node-name", "node", "--components", "apiserver,controllers,scheduler,kubelet"],
+    Cmd: [
+      "up",
+      "--data-dir",
+      "/data",
+      "--store",
+      "memory",
+      "--runtime",
+      "simulated",
+      "--node-name",
+      "node",
+      "--components",
+      "apiserver,controllers,scheduler,kubelet",
+    ],
     Env: [`PATH=/usr/local/bin:/usr/bin:/bin:/${home}/bin`],
     ExposedPorts: { "6443/tcp": {} },
     StopSignal: "SIGTERM",
@@ -30,7 +42,9 @@ const image = buildOciArchive({
 });
 mkdirSync(path.dirname(target), { recursive: true });
 writeFileSync(target, image);
-console.log(`${name}: ${path.relative(process.cwd(), target)} (${(image.length / 1024 / 1024).toFixed(0)} MiB)\n\n  docker load -i ${path.relative(process.cwd(), target)}`);
+console.log(
+  `${name}: ${path.relative(process.cwd(), target)} (${(image.length / 1024 / 1024).toFixed(0)} MiB)\n\n  docker load -i ${path.relative(process.cwd(), target)}`,
+);
 
 function readBusybox() {
   const file = ["/bin/busybox", "/usr/bin/busybox"].find((candidate) => existsSync(candidate) && librariesOf(candidate).length === 0);
@@ -61,7 +75,9 @@ function librariesOf(file: string): string[] {
 function productLayer(): TarEntry[] {
   const product = globSync(["dist/*.mjs", "dist/*.js", "dist/*.json", "bin/**", "package.json", "LICENSE", "NOTICE"], { cwd: root });
   const packages = dependenciesOf("lmdb", new Set()).flatMap((dependency) => globSync(`node_modules/${dependency}/**/*`, { cwd: root }));
-  return [...product, ...packages].filter((file) => statSync(path.join(root, file)).isFile()).map((file) => fileEntry(path.join(root, file), `${home}/${file}`));
+  return [...product, ...packages]
+    .filter((file) => statSync(path.join(root, file)).isFile())
+    .map((file) => fileEntry(path.join(root, file), `${home}/${file}`));
 }
 
 function dependenciesOf(dependency: string, known: Set<string>): string[] {

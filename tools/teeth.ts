@@ -32,8 +32,15 @@ function toothless({ file, guard, without, test, name }: Guard): string | undefi
   const target = path.join(copy, file);
   const source = readFileSync(target, "utf8");
   if (source.split(guard).length !== 2) return `the guard is not once in ${file}`;
-  writeFileSync(target, source.replace(guard, () => without));
-  const run = spawnSync(process.execPath, ["--test", "--test-timeout=20000", "--test-force-exit", `--test-name-pattern=${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`, path.join(copy, test)], { encoding: "utf8", cwd: copy, timeout: 60_000, killSignal: "SIGKILL" });
+  writeFileSync(
+    target,
+    source.replace(guard, () => without),
+  );
+  const run = spawnSync(
+    process.execPath,
+    ["--test", "--test-timeout=20000", "--test-force-exit", `--test-name-pattern=${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`, path.join(copy, test)],
+    { encoding: "utf8", cwd: copy, timeout: 60_000, killSignal: "SIGKILL" },
+  );
   writeFileSync(target, source);
   // What hangs has noticed, too.
   if (run.signal !== null) return undefined;

@@ -26,6 +26,7 @@ if (options.simulate === true) process.env["CORACLE_SEEDS"] ??= "100";
 
 const checks: readonly { readonly name: string; readonly args: readonly string[] }[] = [
   { name: "type check", args: ["node_modules/.bin/tsc", "-p", "."] },
+  { name: "format", args: ["node_modules/.bin/oxfmt", "--check"] },
   { name: "lint", args: ["node_modules/.bin/oxlint"] },
   { name: "layers", args: ["tools/layers.ts"] },
   // Tests that run the command would each build it, side by side.

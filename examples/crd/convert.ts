@@ -34,7 +34,12 @@ export function convert(backup: Backup, desired: string): Backup {
       const { when, ...spec } = backup.spec;
       const { cron = "", timeZone = defaultZone } = when ?? {};
       const annotations = timeZone === defaultZone ? backup.metadata.annotations : { ...backup.metadata.annotations, [zoneAnnotation]: timeZone };
-      return { ...backup, apiVersion: desired, metadata: { ...backup.metadata, ...(annotations !== undefined && { annotations }) }, spec: { ...spec, schedule: cron } };
+      return {
+        ...backup,
+        apiVersion: desired,
+        metadata: { ...backup.metadata, ...(annotations !== undefined && { annotations }) },
+        spec: { ...spec, schedule: cron },
+      };
     }
     case "example.com/v2": {
       const { schedule = "", ...spec } = backup.spec;
@@ -52,7 +57,11 @@ export function answer({ apiVersion, kind, request: { uid, desiredAPIVersion, ob
     const convertedObjects = objects.map((backup) => convert(backup, desiredAPIVersion));
     return { apiVersion, kind, response: { uid, convertedObjects, result: { status: "Success" } } };
   } catch (error) {
-    return { apiVersion, kind, response: { uid, convertedObjects: [], result: { status: "Failure", message: error instanceof Error ? error.message : String(error) } } };
+    return {
+      apiVersion,
+      kind,
+      response: { uid, convertedObjects: [], result: { status: "Failure", message: error instanceof Error ? error.message : String(error) } },
+    };
   }
 }
 

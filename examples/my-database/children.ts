@@ -25,7 +25,11 @@ export function childrenOf(input: PlanInput<MyDatabase, { readonly newPasswords:
   const service = (suffix: string, selector: Record<string, string>, isHeadless = false) =>
     child(resources.services, {
       metadata: { name: `${name}${suffix}`, labels: own },
-      spec: { selector: { ...own, ...selector }, ports: [{ name: "postgres", port: postgresPort }], ...(isHeadless && { clusterIP: "None", publishNotReadyAddresses: true }) },
+      spec: {
+        selector: { ...own, ...selector },
+        ports: [{ name: "postgres", port: postgresPort }],
+        ...(isHeadless && { clusterIP: "None", publishNotReadyAddresses: true }),
+      },
     });
   return [
     child(resources.secrets, { metadata: { name, labels: own }, type: "Opaque", data }),
@@ -41,14 +45,24 @@ export interface Passwords {
   readonly replication: string;
 }
 
-function statefulSet({ version, storage }: PlanInput<MyDatabase>["object"]["spec"], { name, own, instances, how }: { name: string; own: Record<string, string>; instances: number; how: InstanceImage }): Child {
+function statefulSet(
+  { version, storage }: PlanInput<MyDatabase>["object"]["spec"],
+  { name, own, instances, how }: { name: string; own: Record<string, string>; instances: number; how: InstanceImage },
+): Child {
   const env = Object.entries(how.env ?? {}).map(([variable, value]) => ({ name: variable, value }));
   const secret = (variable: string, key: string) => ({ name: variable, valueFrom: { secretKeyRef: { name, key } } });
   const container = {
     name: "postgres",
     image: how.image(version),
     ...(how.command !== undefined && { command: [...how.command] }),
-    env: [...env, { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }, { name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } }, { name: "VERSION", value: version }, secret("SUPERUSER_PASSWORD", "superuser"), secret("REPLICATION_PASSWORD", "replication")],
+    env: [
+      ...env,
+      { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+      { name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
+      { name: "VERSION", value: version },
+      secret("SUPERUSER_PASSWORD", "superuser"),
+      secret("REPLICATION_PASSWORD", "replication"),
+    ],
     ports: [
       { name: "postgres", containerPort: postgresPort },
       { name: "agent", containerPort: agentPort },

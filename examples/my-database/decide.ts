@@ -93,7 +93,11 @@ function decideFailover(situation: Situation, { term, candidates }: NonNullable<
   const missing = candidates.filter((_, index) => present[index]?.state === undefined || present[index].state.mode === "empty");
   const old = members.find((member) => member.name === record.primary)?.state;
   if (missing.length > 0 && (old?.mode === "primary" || old?.mode === "stopped")) {
-    return change(situation, { failover: undefined, lostSinceMs: undefined, term: term + 1 }, `${record.primary} is back before ${missing.join(", ")}: it stays the primary`);
+    return change(
+      situation,
+      { failover: undefined, lostSinceMs: undefined, term: term + 1 },
+      `${record.primary} is back before ${missing.join(", ")}: it stays the primary`,
+    );
   }
   if (missing.length > 0) {
     const message = `${record.primary} is out of reach, and so is ${missing.join(", ")}, which may have transactions that nobody else has: bring one of them back`;
@@ -116,12 +120,21 @@ function decideServing(situation: Situation, primary: Member, state: AgentState)
   const term = termOf(record);
   if (record.lostSinceMs !== undefined) return change(situation, { lostSinceMs: undefined }, `${primary.name} is back`);
   if (state.mode === "busy") return hold(situation, `${primary.name} is busy`);
-  if (state.mode === "empty") return order(situation, primary, { kind: "initialize", term, ...(restoreFrom !== undefined && { backup: restoreFrom }) }, `${primary.name} is initialised`);
+  if (state.mode === "empty")
+    return order(situation, primary, { kind: "initialize", term, ...(restoreFrom !== undefined && { backup: restoreFrom }) }, `${primary.name} is initialised`);
   if (state.mode !== "primary" || state.term !== term) {
-    return order(situation, primary, { kind: "promote", term, requires: (record.synchronous ?? []).slice(0, 1) }, `${primary.name} is started as the primary of term ${term}`);
+    return order(
+      situation,
+      primary,
+      { kind: "promote", term, requires: (record.synchronous ?? []).slice(0, 1) },
+      `${primary.name} is started as the primary of term ${term}`,
+    );
   }
   if (record.isInitialized !== true) return change(situation, { isInitialized: true }, `${primary.name} serves`);
-  const follows = members.filter((member) => member !== primary && !member.isGoingAway && member.state !== undefined && member.state.mode !== "busy" && !isFollowing(member.state, primary.name, term));
+  const follows = members.filter(
+    (member) =>
+      member !== primary && !member.isGoingAway && member.state !== undefined && member.state.mode !== "busy" && !isFollowing(member.state, primary.name, term),
+  );
   const orders = follows.map(({ name }) => ({ to: name, order: { kind: "follow", term, primary: primary.name, host: primary.host } as const }));
   const following = follows.map(({ name }) => `${name} is to follow ${primary.name}`);
   const synchronous = decideSynchronous(situation, primary, state);
@@ -147,14 +160,16 @@ function decideSynchronous(situation: Situation, primary: Member, state: AgentSt
     return undefined;
   }
   const mustKnow = required.length === 0 ? [] : [...required, wanted];
-  if (!mustKnow.every((name) => recorded.includes(name))) return change(situation, { synchronous: [...new Set([...recorded, ...mustKnow])] }, `${wanted} takes over from ${required.join()}`);
+  if (!mustKnow.every((name) => recorded.includes(name)))
+    return change(situation, { synchronous: [...new Set([...recorded, ...mustKnow])] }, `${wanted} takes over from ${required.join()}`);
   return require([wanted], `${wanted} is to have every transaction`);
 }
 
 /** Who should follow synchronously: whoever does, unless it is about to go; else whoever has most. */
 function wantedSynchronous(situation: Situation, primary: Member, required: readonly string[], standbys: Readonly<Record<string, number>>): string | undefined {
   const leaving = leavingNext(situation, primary);
-  const isEligible = (member: Member) => member !== primary && !member.isGoingAway && member.ordinal < situation.replicas && member !== leaving && standbys[member.name] !== undefined;
+  const isEligible = (member: Member) =>
+    member !== primary && !member.isGoingAway && member.ordinal < situation.replicas && member !== leaving && standbys[member.name] !== undefined;
   const eligible = situation.members.filter(isEligible);
   // One of the new version first: it can take over when the primary's turn has come.
   const best = eligible.toSorted((a, b) => Number(b.isCurrent) - Number(a.isCurrent) || (standbys[b.name] ?? 0) - (standbys[a.name] ?? 0));
@@ -165,7 +180,9 @@ function wantedSynchronous(situation: Situation, primary: Member, required: read
 /** The standby whose pod is replaced next in an upgrade: the highest outdated one; one at a time. */
 function leavingNext({ members, replicas }: Situation, primary: Member): Member | undefined {
   const standbys = members.filter((member) => member !== primary && member.ordinal < replicas);
-  const isWhole = members.filter(({ ordinal }) => ordinal < replicas).length === replicas && standbys.every(({ state, isGoingAway }) => state?.mode === "standby" && !isGoingAway);
+  const isWhole =
+    members.filter(({ ordinal }) => ordinal < replicas).length === replicas &&
+    standbys.every(({ state, isGoingAway }) => state?.mode === "standby" && !isGoingAway);
   return isWhole ? standbys.filter(({ isCurrent }) => !isCurrent).toSorted((a, b) => b.ordinal - a.ordinal)[0] : undefined;
 }
 
@@ -175,12 +192,14 @@ function decideMoves(situation: Situation, primary: Member, state: AgentState): 
   const synchronous = record.synchronous ?? [];
   const streaming = state.standbys ?? {};
   const leaving = leavingNext(situation, primary);
-  if (leaving !== undefined && !synchronous.includes(leaving.name)) return { ...hold(situation, `${leaving.name} is replaced by one of the new version`), replace: [leaving.name] };
+  if (leaving !== undefined && !synchronous.includes(leaving.name))
+    return { ...hold(situation, `${leaving.name} is replaced by one of the new version`), replace: [leaving.name] };
   const isWhole = members.filter((member) => member !== primary && member.ordinal < replicas).every(({ name }) => streaming[name] !== undefined);
   if (leaving !== undefined || !isWhole) return hold(situation, "waiting until every instance follows");
   const mustMove = primary.ordinal >= replicas || !primary.isCurrent;
   if (!mustMove) return hold(situation, "as it should be");
-  if (replicas === 1 && primary.ordinal === 0) return { ...hold(situation, `${primary.name} is replaced by one of the new version`), replace: primary.isGoingAway ? [] : [primary.name] };
+  if (replicas === 1 && primary.ordinal === 0)
+    return { ...hold(situation, `${primary.name} is replaced by one of the new version`), replace: primary.isGoingAway ? [] : [primary.name] };
   if (synchronous.length !== 1) return hold(situation, `${primary.name} hands over once another has every transaction`);
   const event = { type: "Normal", reason: "HandingOver", message: `${primary.name} hands over to ${synchronous[0]}` } as const;
   return { ...change(situation, { failover: { term: termOf(record) + 1, candidates: synchronous } }, event.message), event };

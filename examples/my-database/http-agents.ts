@@ -17,7 +17,11 @@ export const httpAgents: Agents = {
     }
   },
   async send(instance, order: Order, at, signal) {
-    const response = await fetch(`${urlOf(instance)}/order?at=${at}`, { method: "POST", body: JSON.stringify(order), signal: AbortSignal.any([signal, AbortSignal.timeout(orderTimeoutMs)]) });
+    const response = await fetch(`${urlOf(instance)}/order?at=${at}`, {
+      method: "POST",
+      body: JSON.stringify(order),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(orderTimeoutMs)]),
+    });
     if (!response.ok) throw new Error(`${instance.pod} refused to ${order.kind}: ${await response.text()}`);
   },
 };

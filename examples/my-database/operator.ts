@@ -58,7 +58,9 @@ function databaseReconciler(agents: Agents, how: InstanceImage) {
       const isDone = isSaved || input.object.metadata.annotations?.[skipFinalBackup] === "true" || input.object.status?.isInitialized !== true;
       // It goes on being served until the backup is there.
       const plan = planDatabase(input, agents, how);
-      return isDone ? { isDone, reasons: ["the final backup is there"] } : { ...plan, isDone, actions: [...(plan.actions ?? []), ...backupActions(input, final)] };
+      return isDone
+        ? { isDone, reasons: ["the final backup is there"] }
+        : { ...plan, isDone, actions: [...(plan.actions ?? []), ...backupActions(input, final)] };
     },
   });
 }
@@ -75,7 +77,9 @@ function planDatabase(input: PlanInput<MyDatabase, Observed>, agents: Agents, ho
   const following = members.filter(({ state }) => state?.mode === "standby" && state.following === record.primary && state.term === record.term);
   const ready = Number(serves) + following.length;
   const schedule = dueBackup(input);
-  const last = ownBackups(input).filter(({ status }) => status?.phase === "Done").at(-1)?.metadata.name;
+  const last = ownBackups(input)
+    .filter(({ status }) => status?.phase === "Done")
+    .at(-1)?.metadata.name;
   const { attention } = decision;
   return {
     children: childrenOf(input, instancesNeeded(situation), how),
@@ -86,11 +90,22 @@ function planDatabase(input: PlanInput<MyDatabase, Observed>, agents: Agents, ho
       ...(schedule.lastScheduled !== undefined && { lastScheduled: schedule.lastScheduled }),
     },
     conditions: [
-      condition("Ready", serves && ready >= replicas, !serves ? "NoPrimary" : ready >= replicas ? "Complete" : "Incomplete", `${ready} of ${replicas} instances serve: ${decision.reasons.join("; ")}`),
+      condition(
+        "Ready",
+        serves && ready >= replicas,
+        !serves ? "NoPrimary" : ready >= replicas ? "Complete" : "Incomplete",
+        `${ready} of ${replicas} instances serve: ${decision.reasons.join("; ")}`,
+      ),
       condition("NeedsAttention", attention !== undefined, attention?.reason ?? "AllWell", attention?.message),
     ],
     events: [...(decision.event === undefined ? [] : [decision.event]), ...(attention === undefined ? [] : [{ type: "Warning" as const, ...attention }])],
-    actions: [...ordersOf(input, decision, agents), ...roleLabels(input, record, members), ...replacements(input, decision), ...schedule.actions, ...oldBackups(input)],
+    actions: [
+      ...ordersOf(input, decision, agents),
+      ...roleLabels(input, record, members),
+      ...replacements(input, decision),
+      ...schedule.actions,
+      ...oldBackups(input),
+    ],
     requeueAfterMs: serves || attention !== undefined ? pauseMs : hurryMs,
     reasons: decision.reasons,
   };
@@ -138,7 +153,9 @@ function membersOf(input: PlanInput<MyDatabase, Observed>): Member[] {
 }
 
 function ordersOf(input: PlanInput<MyDatabase, Observed>, { orders }: Decision, agents: Agents): Action[] {
-  return orders.map(({ to, order }) => orderAction(agents, instanceOf(podsOf(input).find(({ metadata }) => metadata.name === to)!)!, order, input.observed.atMs));
+  return orders.map(({ to, order }) =>
+    orderAction(agents, instanceOf(podsOf(input).find(({ metadata }) => metadata.name === to)!)!, order, input.observed.atMs),
+  );
 }
 
 /** An order that fails is given again in the next pass, if it is still right then. */
@@ -153,12 +170,21 @@ function roleLabels(input: DatabaseView, { primary, term }: ClusterRecord, membe
     const isCurrent = state !== undefined && state.term === term;
     const role = isCurrent && name === primary && state.mode === "primary" ? "primary" : isCurrent && state.mode === "standby" ? "replica" : null;
     if ((pod.metadata.labels?.[labels.role] ?? null) === role) return [];
-    return [patchAction(resources.pods, pod, { type: "merge", body: { metadata: { uid: pod.metadata.uid, labels: { [labels.role]: role } } } }, { onError: "continue" })];
+    return [
+      patchAction(
+        resources.pods,
+        pod,
+        { type: "merge", body: { metadata: { uid: pod.metadata.uid, labels: { [labels.role]: role } } } },
+        { onError: "continue" },
+      ),
+    ];
   });
 }
 
 function replacements(input: DatabaseView, { replace }: Decision): Action[] {
-  return podsOf(input).filter(({ metadata }) => replace.includes(metadata.name!)).map((pod) => deleteAction(resources.pods, pod, {}, { onError: (error) => ({ severity: isNotFound(error) ? "ignore" : "continue" }) }));
+  return podsOf(input)
+    .filter(({ metadata }) => replace.includes(metadata.name!))
+    .map((pod) => deleteAction(resources.pods, pod, {}, { onError: (error) => ({ severity: isNotFound(error) ? "ignore" : "continue" }) }));
 }
 
 function ownBackups({ list, object }: DatabaseView) {
@@ -169,7 +195,13 @@ function ownBackups({ list, object }: DatabaseView) {
 function backupActions({ get, object }: DatabaseView, name: string): Action[] {
   if (get(backups, object.metadata.namespace!, name) !== undefined) return [];
   const metadata = { name, namespace: object.metadata.namespace!, labels: { [labels.database]: object.metadata.name! } };
-  return [createAction(backups, { ...backups.object(metadata, { database: object.metadata.name! }) }, { onError: (error) => ({ severity: isAlreadyExists(error) ? "ignore" : "continue" }) })];
+  return [
+    createAction(
+      backups,
+      { ...backups.object(metadata, { database: object.metadata.name! }) },
+      { onError: (error) => ({ severity: isAlreadyExists(error) ? "ignore" : "continue" }) },
+    ),
+  ];
 }
 
 /** A backup whose time has come. */
@@ -187,7 +219,9 @@ function dueBackup(input: PlanInput<MyDatabase, Observed>): { readonly actions: 
 /** Scheduled backups beyond those that are kept. */
 function oldBackups(input: DatabaseView): Action[] {
   const scheduled = ownBackups(input).filter(({ metadata, status }) => status?.phase === "Done" && /-\d{12}$/.test(metadata.name!));
-  return scheduled.slice(0, Math.max(0, scheduled.length - input.object.spec.backup.keep)).map((backup) => deleteAction(backups, backup, {}, { onError: "continue" }));
+  return scheduled
+    .slice(0, Math.max(0, scheduled.length - input.object.spec.backup.keep))
+    .map((backup) => deleteAction(backups, backup, {}, { onError: "continue" }));
 }
 
 type Status = NonNullable<PlanInput<MyDatabase>["object"]["status"]>;
@@ -231,9 +265,16 @@ function backupReconciler(agents: Agents) {
       const name = object.metadata.name!;
       const made = state.backups[name];
       if (made === undefined || made.phase === "Failed") {
-        return { status: { phase: "Running" }, actions: [orderAction(agents, instance, { kind: "backup", term: state.term, backup: name }, atMs)], requeueAfterMs: pauseMs };
+        return {
+          status: { phase: "Running" },
+          actions: [orderAction(agents, instance, { kind: "backup", term: state.term, backup: name }, atMs)],
+          requeueAfterMs: pauseMs,
+        };
       }
-      return { status: { phase: made.phase, ...(made.size !== undefined && { size: made.size }), ...(made.phase === "Done" && { at: new Date(nowMs).toISOString() }) }, requeueAfterMs: pauseMs };
+      return {
+        status: { phase: made.phase, ...(made.size !== undefined && { size: made.size }), ...(made.phase === "Done" && { at: new Date(nowMs).toISOString() }) },
+        requeueAfterMs: pauseMs,
+      };
     },
   });
 }

@@ -4,10 +4,16 @@
 export function nextRunMs(schedule: string, afterMs: number): number | undefined {
   const fields = schedule.trim().split(/\s+/);
   if (fields.length !== 5) throw new RangeError(`${JSON.stringify(schedule)} is no schedule: it takes five fields`);
-  const [minutes, hours, days, months, weekdays] = fields.map((field, index) => valuesOf(field, limits[index]!, schedule)) as [Set<number>, Set<number>, Set<number>, Set<number>, Set<number>];
+  const [minutes, hours, days, months, weekdays] = fields.map((field, index) => valuesOf(field, limits[index]!, schedule)) as [
+    Set<number>,
+    Set<number>,
+    Set<number>,
+    Set<number>,
+    Set<number>,
+  ];
   // As cron has it: when both are restricted, either day will do.
   const isAnyDay = fields[2] === "*" || fields[4] === "*";
-  for (let ms = Math.floor(afterMs / minuteMs + 1) * minuteMs; ms <= afterMs + yearMs; ) {
+  for (let ms = Math.floor(afterMs / minuteMs + 1) * minuteMs; ms <= afterMs + yearMs;) {
     const at = new Date(ms);
     const [inDays, inWeekdays] = [days.has(at.getUTCDate()), weekdays.has(at.getUTCDay())];
     if (!months.has(at.getUTCMonth() + 1) || !(isAnyDay ? inDays && inWeekdays : inDays || inWeekdays)) ms = (Math.floor(ms / dayMs) + 1) * dayMs;
@@ -38,7 +44,8 @@ function valuesOf(field: string, [least, most]: readonly [number, number], sched
     const from = match?.[2] === undefined ? least : Number(match[2]);
     const to = match?.[3] !== undefined ? Number(match[3]) : match?.[2] === undefined || match[4] !== undefined ? most : from;
     const step = Number(match?.[4] ?? 1);
-    if (match === null || from < least || to > most || from > to || step === 0) throw new RangeError(`${JSON.stringify(schedule)} is no schedule: ${JSON.stringify(part)} is not in ${least}-${most}`);
+    if (match === null || from < least || to > most || from > to || step === 0)
+      throw new RangeError(`${JSON.stringify(schedule)} is no schedule: ${JSON.stringify(part)} is not in ${least}-${most}`);
     for (let value = from; value <= to; value += step) values.add(value);
   }
   return values;

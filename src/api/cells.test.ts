@@ -4,9 +4,29 @@ import { cutList, durationText, labelsText, loadBalancerText, selectorText, sinc
 
 test("durations keep two units up to a limit", () => {
   const table: [seconds: number, text: string][] = [
-    [-2, "<invalid>"], [-1, "0s"], [0, "0s"], [119, "119s"], [120, "2m"], [121, "2m1s"], [599, "9m59s"], [601, "10m"], [7260, "121m"], [10_799, "179m"],
-    [10_800, "3h"], [10_860, "3h1m"], [28_800, "8h"], [90_000, "25h"], [172_800, "2d"], [176_400, "2d1h"], [691_199, "7d23h"], [700_000, "8d"],
-    [31_536_000, "365d"], [63_072_000, "2y"], [63_158_400, "2y1d"], [252_288_000, "8y"], [300_000_000, "9y"],
+    [-2, "<invalid>"],
+    [-1, "0s"],
+    [0, "0s"],
+    [119, "119s"],
+    [120, "2m"],
+    [121, "2m1s"],
+    [599, "9m59s"],
+    [601, "10m"],
+    [7260, "121m"],
+    [10_799, "179m"],
+    [10_800, "3h"],
+    [10_860, "3h1m"],
+    [28_800, "8h"],
+    [90_000, "25h"],
+    [172_800, "2d"],
+    [176_400, "2d1h"],
+    [691_199, "7d23h"],
+    [700_000, "8d"],
+    [31_536_000, "365d"],
+    [63_072_000, "2y"],
+    [63_158_400, "2y1d"],
+    [252_288_000, "8y"],
+    [300_000_000, "9y"],
   ];
   for (const [seconds, text] of table) assert.equal(durationText(seconds * 1000), text, String(seconds));
 });
@@ -20,7 +40,12 @@ test("selectors read as queries, sorted by key", () => {
   assert.equal(selectorText(undefined), "<none>");
   assert.equal(selectorText({}), "<none>");
   assert.equal(selectorText({ matchLabels: { b: "2", a: "1" } }), "a=1,b=2");
-  const matchExpressions = [{ key: "k", operator: "In", values: ["z", "a"] }, { key: "e", operator: "Exists" }, { key: "n", operator: "NotIn", values: ["q"] }, { key: "d", operator: "DoesNotExist" }];
+  const matchExpressions = [
+    { key: "k", operator: "In", values: ["z", "a"] },
+    { key: "e", operator: "Exists" },
+    { key: "n", operator: "NotIn", values: ["q"] },
+    { key: "d", operator: "DoesNotExist" },
+  ];
   assert.equal(selectorText({ matchExpressions }), "!d,e,k in (a,z),n notin (q)");
   assert.equal(labelsText({ y: "1", x: "" }), "x=,y=1");
   assert.equal(labelsText({}), "<none>");

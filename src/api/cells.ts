@@ -55,7 +55,9 @@ export function nameOf(object: DeepReadonly<KubeObject>): string {
 
 /** `a=1,b=2`, sorted by key; `<none>` when empty. */
 export function labelsText(labels: Readonly<Record<string, string>> | undefined): string {
-  const pairs = Object.keys(labels ?? {}).sort().map((key) => `${key}=${labels![key]}`);
+  const pairs = Object.keys(labels ?? {})
+    .sort()
+    .map((key) => `${key}=${labels![key]}`);
   return orNone(pairs.join(","));
 }
 
@@ -106,7 +108,10 @@ export function loadBalancerText(ingress: ReadonlyArray<{ readonly ip?: string; 
 
 /** Access modes in short, in a fixed order. */
 export function accessModesText(modes: readonly string[] | undefined): string {
-  return accessModes.filter(([mode]) => modes?.includes(mode)).map(([, short]) => short).join(",");
+  return accessModes
+    .filter(([mode]) => modes?.includes(mode))
+    .map(([, short]) => short)
+    .join(",");
 }
 
 const accessModes = [

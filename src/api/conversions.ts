@@ -21,5 +21,11 @@ export const conversions: ReadonlyMap<string, VersionConversion> = new Map<strin
   ["resource.k8s.io/v1beta1/ResourceClaim", claimConversion],
   ["resource.k8s.io/v1beta1/ResourceClaimTemplate", claimTemplateConversion],
   ["resource.k8s.io/v1beta1/ResourceSlice", sliceConversion],
-  ["events.k8s.io/v1/Event", { fromStored: (object) => eventFromCore(object as unknown as Parameters<typeof eventFromCore>[0]), toStored: (object) => eventToCore(object as unknown as Parameters<typeof eventToCore>[0]) }],
+  [
+    "events.k8s.io/v1/Event",
+    {
+      fromStored: (object) => eventFromCore(object as unknown as Parameters<typeof eventFromCore>[0]),
+      toStored: (object) => eventToCore(object as unknown as Parameters<typeof eventToCore>[0]),
+    },
+  ],
 ]);

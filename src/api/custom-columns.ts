@@ -18,7 +18,11 @@ export function customColumns(columns: DeepReadonly<CustomResourceColumnDefiniti
 }
 
 /** The cells of one object, the name first. */
-export function customCells(columns: DeepReadonly<CustomResourceColumnDefinition[]> | undefined, object: DeepReadonly<KubeObject>, context: RowContext): readonly JsonValue[] {
+export function customCells(
+  columns: DeepReadonly<CustomResourceColumnDefinition[]> | undefined,
+  object: DeepReadonly<KubeObject>,
+  context: RowContext,
+): readonly JsonValue[] {
   return customColumns(columns).cells(object, context);
 }
 
@@ -105,7 +109,11 @@ function sorted(value: Json): Json {
     if (typeof source !== "object" || source === null || isRawNumber(source)) return source;
     if (Array.isArray(source)) return (source as readonly Json[]).map(copy);
     const members = source as DeepReadonly<JsonObject>;
-    return Object.fromEntries(Object.keys(members).sort().map((key) => [key, copy(members[key]!)]));
+    return Object.fromEntries(
+      Object.keys(members)
+        .sort()
+        .map((key) => [key, copy(members[key]!)]),
+    );
   };
   return copy(value);
 }

@@ -65,7 +65,9 @@ function parsePair(pair: string): { readonly name: string; readonly value: boole
   if (equals < 0) return { fault: `missing bool value for ${name}` };
   const text = pair.slice(equals + 1).trim();
   const value = parseBool(text);
-  return value === undefined ? { fault: `invalid value of ${name}=${text}, err: strconv.ParseBool: parsing ${goQuote(text)}: invalid syntax` } : { name, value };
+  return value === undefined
+    ? { fault: `invalid value of ${name}=${text}, err: strconv.ParseBool: parsing ${goQuote(text)}: invalid syntax` }
+    : { name, value };
 }
 
 /** The spellings of truth that Go's strconv.ParseBool knows. */

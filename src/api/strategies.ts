@@ -60,4 +60,6 @@ const all: readonly KindStrategy[] = [
   ...storageV1Strategies,
 ];
 
-export const strategies: ReadonlyMap<string, KindStrategy> = new Map(all.map((strategy) => [`${strategy.gvk.group}/${strategy.gvk.version}/${strategy.gvk.kind}`, strategy]));
+export const strategies: ReadonlyMap<string, KindStrategy> = new Map(
+  all.map((strategy) => [`${strategy.gvk.group}/${strategy.gvk.version}/${strategy.gvk.kind}`, strategy]),
+);

@@ -11,6 +11,9 @@ test("every printer has a cell per column, even for the empty object of a bookma
     const cells = printer.cells({ metadata: {} }, { nowMs: 0 });
     // Addresses show an age for which there is no column.
     assert.equal(cells.length, resource.endsWith("/ipaddresses") ? wanted + 1 : wanted, resource);
-    assert.ok(cells.every((cell) => cell !== undefined && cell !== "undefined/undefined"), resource);
+    assert.ok(
+      cells.every((cell) => cell !== undefined && cell !== "undefined/undefined"),
+      resource,
+    );
   }
 });

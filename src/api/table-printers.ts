@@ -1,6 +1,9 @@
 /** The printer of every built-in resource, by `group/version/resource` (the core group is empty: `/v1/pods`). */
 import {
-  admissionPolicyBindingColumns, mutatingAdmissionPolicyColumns, validatingAdmissionPolicyColumns, webhookConfigurationColumns,
+  admissionPolicyBindingColumns,
+  mutatingAdmissionPolicyColumns,
+  validatingAdmissionPolicyColumns,
+  webhookConfigurationColumns,
 } from "./admissionregistration-v1/columns.ts";
 import { storageVersionColumns } from "./apiserverinternal-v1alpha1/columns.ts";
 import { customResourceDefinitionColumns } from "./apiextensions-v1/columns.ts";
@@ -13,9 +16,21 @@ import { certificateSigningRequestColumns, clusterTrustBundleColumns, podCertifi
 import { leaseColumns } from "./coordination-v1/columns.ts";
 import { leaseCandidateColumns } from "./coordination-v1beta1/columns.ts";
 import {
-  componentStatusColumns, configMapColumns, endpointsColumns, eventColumns as coreEventColumns, limitRangeColumns, namespaceColumns, nodeColumns,
-  persistentVolumeClaimColumns, persistentVolumeColumns, podTemplateColumns, replicationControllerColumns, resourceQuotaColumns, secretColumns,
-  serviceAccountColumns, serviceColumns,
+  componentStatusColumns,
+  configMapColumns,
+  endpointsColumns,
+  eventColumns as coreEventColumns,
+  limitRangeColumns,
+  namespaceColumns,
+  nodeColumns,
+  persistentVolumeClaimColumns,
+  persistentVolumeColumns,
+  podTemplateColumns,
+  replicationControllerColumns,
+  resourceQuotaColumns,
+  secretColumns,
+  serviceAccountColumns,
+  serviceColumns,
 } from "./core-v1/columns.ts";
 import { podColumns } from "./core-v1/pod-columns.ts";
 import { endpointSliceColumns } from "./discovery-v1/columns.ts";
@@ -32,7 +47,12 @@ import { priorityClassColumns } from "./scheduling-v1/columns.ts";
 import { compositePodGroupColumns } from "./scheduling-v1alpha3/compositepodgroup.ts";
 import { podGroupColumns, workloadColumns } from "./scheduling-v1beta1/columns.ts";
 import {
-  csiDriverColumns, csiNodeColumns, csiStorageCapacityColumns, storageClassColumns, volumeAttachmentColumns, volumeAttributesClassColumns,
+  csiDriverColumns,
+  csiNodeColumns,
+  csiStorageCapacityColumns,
+  storageClassColumns,
+  volumeAttachmentColumns,
+  volumeAttributesClassColumns,
 } from "./storage-v1/columns.ts";
 import { storageVersionMigrationColumns } from "./storagemigration-v1/columns.ts";
 import type { TablePrinter } from "./table.ts";

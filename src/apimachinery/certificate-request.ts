@@ -42,7 +42,11 @@ export interface RequestedSubject {
 }
 
 /** A new key (PEM, PKCS#8, ECDSA P-256) and a request for a certificate of it (base64 of PEM). */
-export async function makeCertificateRequest({ commonName, organizations, hosts }: RequestedSubject): Promise<{ readonly key: string; readonly request: string }> {
+export async function makeCertificateRequest({
+  commonName,
+  organizations,
+  hosts,
+}: RequestedSubject): Promise<{ readonly key: string; readonly request: string }> {
   const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
   x509.cryptoProvider.set(webcrypto as unknown as Crypto);
   const keys = (await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"])) as webcrypto.CryptoKeyPair;
@@ -53,5 +57,8 @@ export async function makeCertificateRequest({ commonName, organizations, hosts 
     extensions: hosts.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(hosts.map((value) => ({ type: isIP(value) === 0 ? "dns" : "ip", value })))],
   });
   const key = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey)).toString("base64");
-  return { key: `-----BEGIN PRIVATE KEY-----\n${key.replace(/.{64}/g, "$&\n").trimEnd()}\n-----END PRIVATE KEY-----\n`, request: Buffer.from(`${pkcs10.toString("pem")}\n`).toString("base64") };
+  return {
+    key: `-----BEGIN PRIVATE KEY-----\n${key.replace(/.{64}/g, "$&\n").trimEnd()}\n-----END PRIVATE KEY-----\n`,
+    request: Buffer.from(`${pkcs10.toString("pem")}\n`).toString("base64"),
+  };
 }

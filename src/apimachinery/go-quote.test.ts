@@ -13,7 +13,7 @@ test("Go quotes", () => {
     ["\u0080\u00a0\u00ad\u200b\u2028\ufeff", '"\\u0080\\u00a0\\u00ad\\u200b\\u2028\\ufeff"'],
     ["\u{e0001}", '"\\U000e0001"'],
     ["a\ud800b", '"a\ufffdb"'],
-    ["'`", "\"'`\""],
+    ["'`", '"\'`"'],
   ];
   for (const [text, expected] of table) equal(goQuote(text), expected, JSON.stringify(text));
 });

@@ -1,6 +1,16 @@
 /** Text as Go quotes it (`%q`): how every error text of the API shows a name or value. */
 
-const shortEscapes: Readonly<Record<string, string>> = { "\x07": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", "\\": "\\\\", '"': '\\"' };
+const shortEscapes: Readonly<Record<string, string>> = {
+  "\x07": "\\a",
+  "\b": "\\b",
+  "\f": "\\f",
+  "\n": "\\n",
+  "\r": "\\r",
+  "\t": "\\t",
+  "\v": "\\v",
+  "\\": "\\\\",
+  '"': '\\"',
+};
 
 /** Characters that need no closer look: printable ASCII but for quote and backslash. */
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;

@@ -52,8 +52,23 @@ export interface ListSchema {
  * - `json`: any JSON value, kept as it is (RawExtension, FieldsV1, apiextensions JSON)
  */
 export type ScalarKind =
-  | "string" | "bool" | "int32" | "int64" | "uint8" | "uint16" | "uint32" | "uint64" | "float32" | "float64"
-  | "bytes" | "time" | "microTime" | "quantity" | "intOrString" | "duration" | "json";
+  | "string"
+  | "bool"
+  | "int32"
+  | "int64"
+  | "uint8"
+  | "uint16"
+  | "uint32"
+  | "uint64"
+  | "float32"
+  | "float64"
+  | "bytes"
+  | "time"
+  | "microTime"
+  | "quantity"
+  | "intOrString"
+  | "duration"
+  | "json";
 
 export interface ScalarSchema {
   readonly shape: "scalar";
@@ -129,7 +144,10 @@ const specials: ReadonlyMap<string, ScalarSchema> = new Map([
 ]);
 
 const goScalars: ReadonlyMap<string, ScalarKind> = new Map<string, ScalarKind>([
-  ...(["string", "bool", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "bytes"] as const).map((name): [string, ScalarKind] => [name, name]),
+  ...(["string", "bool", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "bytes"] as const).map((name): [string, ScalarKind] => [
+    name,
+    name,
+  ]),
   ["int", "int64"],
   ["any", "json"],
   ["interface", "json"],
@@ -224,5 +242,8 @@ export class TypeRegistry {
 
 /** `api.core.v1.Protocol` → `v1.Protocol`; `[]api.core.v1.EnvVar` → `[]v1.EnvVar`: as Go prints a type. */
 function displayName(type: string): string {
-  return type.replace(/=.*$/, "").replace(/\bbytes$/, "[]uint8").replace(/[\w.-]+\.([\w-]+\.\w+)/g, "$1");
+  return type
+    .replace(/=.*$/, "")
+    .replace(/\bbytes$/, "[]uint8")
+    .replace(/[\w.-]+\.([\w-]+\.\w+)/g, "$1");
 }

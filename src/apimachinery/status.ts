@@ -70,7 +70,11 @@ export const isForbidden = (error: unknown): error is StatusError => isStatusRea
 export const isInvalid = (error: unknown): error is StatusError => isStatusReason(error, "Invalid");
 
 function named(resource: ResourceName, name: string): StatusDetails {
-  return { ...(name !== "" && { name }), ...(resource.group !== "" && { group: resource.group }), ...(resource.resource !== "" && { kind: resource.resource }) };
+  return {
+    ...(name !== "" && { name }),
+    ...(resource.group !== "" && { group: resource.group }),
+    ...(resource.resource !== "" && { kind: resource.resource }),
+  };
 }
 const label = (resource: ResourceName) => qualifiedResource(resource.resource, resource.group);
 
@@ -81,11 +85,21 @@ export function alreadyExistsError(resource: ResourceName, name: string): Status
   return new StatusError({ message: `${label(resource)} ${goQuote(name)} already exists`, reason: "AlreadyExists", details: named(resource, name), code: 409 });
 }
 export function conflictError(resource: ResourceName, name: string, detail: string): StatusError {
-  return new StatusError({ message: `Operation cannot be fulfilled on ${label(resource)} ${goQuote(name)}: ${detail}`, reason: "Conflict", details: named(resource, name), code: 409 });
+  return new StatusError({
+    message: `Operation cannot be fulfilled on ${label(resource)} ${goQuote(name)}: ${detail}`,
+    reason: "Conflict",
+    details: named(resource, name),
+    code: 409,
+  });
 }
 export function forbiddenError(resource: ResourceName, name: string, detail: string): StatusError {
   const subject = name === "" ? `${label(resource)} is forbidden` : `${label(resource)} ${goQuote(name)} is forbidden`;
-  return new StatusError({ message: resource.resource === "" ? `forbidden: ${detail}` : `${subject}: ${detail}`, reason: "Forbidden", details: named(resource, name), code: 403 });
+  return new StatusError({
+    message: resource.resource === "" ? `forbidden: ${detail}` : `${subject}: ${detail}`,
+    reason: "Forbidden",
+    details: named(resource, name),
+    code: 403,
+  });
 }
 export function badRequestError(message: string): StatusError {
   return new StatusError({ message, reason: "BadRequest", code: 400 });
@@ -94,7 +108,12 @@ export function unauthorizedError(): StatusError {
   return new StatusError({ message: "Unauthorized", reason: "Unauthorized", code: 401 });
 }
 export function methodNotAllowedError(resource: ResourceName, action: string): StatusError {
-  return new StatusError({ message: `${action} is not supported on resources of kind ${goQuote(label(resource))}`, reason: "MethodNotAllowed", details: named(resource, ""), code: 405 });
+  return new StatusError({
+    message: `${action} is not supported on resources of kind ${goQuote(label(resource))}`,
+    reason: "MethodNotAllowed",
+    details: named(resource, ""),
+    code: 405,
+  });
 }
 export function tooManyRequestsError(message: string, retryAfterSeconds: number): StatusError {
   return new StatusError({ message, reason: "TooManyRequests", ...(retryAfterSeconds > 0 && { details: { retryAfterSeconds } }), code: 429 });

@@ -28,7 +28,12 @@ export function formatMicroTime(ms: number): string {
 }
 
 export function formatInstant(instant: Instant, layout: TimeLayout): string {
-  const fraction = layout === "time" ? "" : `.${Math.floor(instant.nanos / 1000).toString().padStart(6, "0")}`;
+  const fraction =
+    layout === "time"
+      ? ""
+      : `.${Math.floor(instant.nanos / 1000)
+          .toString()
+          .padStart(6, "0")}`;
   return `${dateText(instant.seconds)}${fraction}Z`;
 }
 
@@ -73,14 +78,16 @@ export function parseInstant(text: string, layout: TimeLayout): Instant {
 
 /** Seconds of `2026-01-02T03:04:05Z`, the form in which the API prints times; undefined for whatever looks different or unusual. */
 function plainSeconds(text: string): number | undefined {
-  if (text.length !== 20 || text[4] !== "-" || text[7] !== "-" || text[10] !== "T" || text[13] !== ":" || text[16] !== ":" || text[19] !== "Z") return undefined;
+  if (text.length !== 20 || text[4] !== "-" || text[7] !== "-" || text[10] !== "T" || text[13] !== ":" || text[16] !== ":" || text[19] !== "Z")
+    return undefined;
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
   const month = twoDigits(text, 5);
   const day = twoDigits(text, 8);
   const hour = twoDigits(text, 11);
   const minute = twoDigits(text, 14);
   const second = twoDigits(text, 17);
-  const isOrdinary = year >= 100 && month >= 1 && month <= 12 && day >= 1 && day <= 28 && hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59 && second >= 0 && second <= 59;
+  const isOrdinary =
+    year >= 100 && month >= 1 && month <= 12 && day >= 1 && day <= 28 && hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59 && second >= 0 && second <= 59;
   return isOrdinary ? Date.UTC(year, month - 1, day, hour, minute, second) / 1000 : undefined;
 }
 

@@ -46,7 +46,9 @@ function parser(line: number, text: string): string {
 /** A tab that opens a block's first line is no token; later it spoils the indentation. */
 function tabText({ source, position }: Place): string {
   const before = source.slice(0, position).trimEnd();
-  return before.endsWith(":") || before.endsWith("-") || before === "" ? "found character that cannot start any token" : "found a tab character that violates indentation";
+  return before.endsWith(":") || before.endsWith("-") || before === ""
+    ? "found character that cannot start any token"
+    : "found a tab character that violates indentation";
 }
 
 const misplaced: Readonly<Record<string, string>> = {

@@ -1,7 +1,10 @@
 /** How YAML 1.1 reads plain words, as the Go reader that the API server uses does: `yes` and `on` are booleans, `010` is eight. */
 
 /** A resolved scalar. Numbers come as JSON text; `unsupported` is a value that JSON lacks. */
-export type YamlScalar = { readonly kind: "string" | "number" | "unsupported"; readonly text: string } | { readonly kind: "bool"; readonly value: boolean } | { readonly kind: "null" };
+export type YamlScalar =
+  | { readonly kind: "string" | "number" | "unsupported"; readonly text: string }
+  | { readonly kind: "bool"; readonly value: boolean }
+  | { readonly kind: "null" };
 
 /** The value of a plain scalar without a tag. */
 export function resolvePlain(text: string): YamlScalar {
@@ -54,7 +57,8 @@ function resolveNumber(text: string): YamlScalar | undefined {
   const match = integer.exec(digits);
   if (match !== null) {
     const [, sign, , hex, , octal, , binary, decimal] = match;
-    const magnitude = hex !== undefined ? BigInt(`0x${hex}`) : octal !== undefined ? BigInt(`0o${octal}`) : binary !== undefined ? BigInt(`0b${binary}`) : BigInt(decimal!);
+    const magnitude =
+      hex !== undefined ? BigInt(`0x${hex}`) : octal !== undefined ? BigInt(`0o${octal}`) : binary !== undefined ? BigInt(`0b${binary}`) : BigInt(decimal!);
     const value = sign === "-" ? -magnitude : magnitude;
     if (value < 2n ** 64n && value >= -(2n ** 63n)) return { kind: "number", text: value.toString() };
   }

@@ -25,7 +25,10 @@ function write(work: Exclude<Work, string>, out: string[]): Work[] {
   if (Array.isArray(value)) {
     if (value.length === 0) return [`${lead}[]\n`];
     if (place === "key") out.push("\n");
-    return value.flatMap((item, index): Work[] => [`${index === 0 && place !== "key" ? "" : spaces(indent)}- `, { value: item, indent: indent + 2, place: "item" }]);
+    return value.flatMap((item, index): Work[] => [
+      `${index === 0 && place !== "key" ? "" : spaces(indent)}- `,
+      { value: item, indent: indent + 2, place: "item" },
+    ]);
   }
   if (isObject(value)) return writeObject(value, work, out);
   return [`${lead}${scalarText(value, indent, place === "start" ? 0 : column(out) + lead.length)}\n`];
@@ -38,7 +41,8 @@ function writeObject(value: JsonObject, { indent, place }: Exclude<Work, string>
   return keys.flatMap((key, index): Work[] => {
     const member = value[key]!;
     const own = index === 0 && place !== "key" ? "" : spaces(indent);
-    if (!isSimpleKey(key)) return [`${own}? ${scalarText(key, indent + 2, indent + 2)}\n${spaces(indent)}: `, { value: member, indent: indent + 2, place: "item" }];
+    if (!isSimpleKey(key))
+      return [`${own}? ${scalarText(key, indent + 2, indent + 2)}\n${spaces(indent)}: `, { value: member, indent: indent + 2, place: "item" }];
     // A list stands at the indentation of its key.
     const childIndent = Array.isArray(member) ? indent : indent + 2;
     return [`${own}${textScalar(key, indent)}:`, { value: member, indent: childIndent, place: "key" }];
@@ -132,7 +136,8 @@ function numberText(text: string): string {
 }
 
 /** Text that YAML 1.1 reads as null, a boolean, a number or a time. */
-const misread = /^(~|null|Null|NULL|y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF|<<|[-+]?(\.inf|\.Inf|\.INF)|\.nan|\.NaN|\.NAN|[-+]?(0b[01_]+|0x[0-9a-fA-F_]+|0o?[0-7_]+|\d[\d_]*(:[0-5]?\d)*(\.[\d_]*)?([eE][-+]?\d+)?|\.\d[\d_]*([eE][-+]?\d+)?)|\d{4}-\d\d?-\d\d?([Tt ].*)?|)$/;
+const misread =
+  /^(~|null|Null|NULL|y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF|<<|[-+]?(\.inf|\.Inf|\.INF)|\.nan|\.NaN|\.NAN|[-+]?(0b[01_]+|0x[0-9a-fA-F_]+|0o?[0-7_]+|\d[\d_]*(:[0-5]?\d)*(\.[\d_]*)?([eE][-+]?\d+)?|\.\d[\d_]*([eE][-+]?\d+)?)|\d{4}-\d\d?-\d\d?([Tt ].*)?|)$/;
 
 /** Characters that a plain scalar cannot begin with, and sequences that end one. */
 const unsafeStart = /^[-?:](\s|$)|^[,[\]{}#&*!|>'"%@`]|^---|^\.\.\./;
@@ -147,13 +152,29 @@ function textScalar(text: string, indent: number, start?: number): string {
 }
 
 function escaped(text: string): string {
-  const inner = text.replace(/["\\\u0000-\u001f\u007f-\u00a0\ufeff\u2028\u2029\u{10000}-\u{10ffff}]/gu, (character) => escapes[character] ?? numericEscape(character.codePointAt(0)!));
+  const inner = text.replace(
+    /["\\\u0000-\u001f\u007f-\u00a0\ufeff\u2028\u2029\u{10000}-\u{10ffff}]/gu,
+    (character) => escapes[character] ?? numericEscape(character.codePointAt(0)!),
+  );
   return `"${inner}"`;
 }
 
 const escapes: Readonly<Record<string, string>> = {
-  "\0": "\\0", "\u0007": "\\a", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r", "\u001b": "\\e", '"': '\\"', "\\": "\\\\",
-  "\u0085": "\\N", "\u00a0": "\\_", "\u2028": "\\L", "\u2029": "\\P",
+  "\0": "\\0",
+  "\u0007": "\\a",
+  "\b": "\\b",
+  "\t": "\\t",
+  "\n": "\\n",
+  "\v": "\\v",
+  "\f": "\\f",
+  "\r": "\\r",
+  "\u001b": "\\e",
+  '"': '\\"',
+  "\\": "\\\\",
+  "\u0085": "\\N",
+  "\u00a0": "\\_",
+  "\u2028": "\\L",
+  "\u2029": "\\P",
 };
 
 function numericEscape(code: number): string {

@@ -6,8 +6,29 @@ const read = (text: string) => yamlToJson(Buffer.from(text));
 
 test("plain words are those of YAML 1.1", () => {
   const rows: [text: string, value: unknown][] = [
-    ["y", true], ["no", false], ["On", true], ["~", null], ["", null], ["NULL", null], ["nULL", "nULL"], ["0o7", 7], ["010", 8], ["08", 8], ["0x1F", 31], ["-0b11", -3], ["1_000", 1000], ["1e3", 1000],
-    ["1.0", 1], [".5", 0.5], ["12:30", "12:30"], ["2020-01-01", "2020-01-01"], ["'5'", "5"], ["!!str 5", "5"], ['!!int "5"', 5], ["1e400", "1e400"], ["_1", "_1"],
+    ["y", true],
+    ["no", false],
+    ["On", true],
+    ["~", null],
+    ["", null],
+    ["NULL", null],
+    ["nULL", "nULL"],
+    ["0o7", 7],
+    ["010", 8],
+    ["08", 8],
+    ["0x1F", 31],
+    ["-0b11", -3],
+    ["1_000", 1000],
+    ["1e3", 1000],
+    ["1.0", 1],
+    [".5", 0.5],
+    ["12:30", "12:30"],
+    ["2020-01-01", "2020-01-01"],
+    ["'5'", "5"],
+    ["!!str 5", "5"],
+    ['!!int "5"', 5],
+    ["1e400", "1e400"],
+    ["_1", "_1"],
   ];
   for (const [text, value] of rows) assert.deepEqual(read(`a: ${text}\n`), { a: value }, text);
 });

@@ -97,7 +97,12 @@ class YamlReader {
           break;
         case EVENT_ID.SEQUENCE:
         case EVENT_ID.MAPPING:
-          this.#open.push({ node: event.type === EVENT_ID.MAPPING ? new Map() : [], key: undefined, anchor: this.#slice(event.anchorStart, event.anchorEnd), size: 1 });
+          this.#open.push({
+            node: event.type === EVENT_ID.MAPPING ? new Map() : [],
+            key: undefined,
+            anchor: this.#slice(event.anchorStart, event.anchorEnd),
+            size: 1,
+          });
           break;
         case EVENT_ID.SCALAR: {
           const value = this.#scalar(event);
@@ -127,7 +132,13 @@ class YamlReader {
   #alias(start: number, end: number): void {
     const name = this.#slice(start, end) ?? "";
     const anchored = this.#anchors.get(name);
-    if (anchored === undefined) throw new DecodeError("yaml", this.#open.some((collection) => collection.anchor === name) ? `yaml: anchor '${name}' value contains itself` : `yaml: unknown anchor '${name}' referenced`);
+    if (anchored === undefined)
+      throw new DecodeError(
+        "yaml",
+        this.#open.some((collection) => collection.anchor === name)
+          ? `yaml: anchor '${name}' value contains itself`
+          : `yaml: unknown anchor '${name}' referenced`,
+      );
     this.#aliased += anchored.size;
     this.#decoded += anchored.size;
     const isExcessive = this.#aliased > 100 && this.#decoded > 1000 && this.#aliased / this.#decoded > allowedAliasRatio(this.#decoded);
@@ -164,7 +175,10 @@ class YamlReader {
     if (node instanceof NumberText) return { text: node.text, shown: node.text, line };
     if (node === null) return { text: "null", shown: "null", line, isNull: true };
     const shown = JSON.stringify(plainValue(node)).slice(1, -1);
-    throw new DecodeError("yaml", `yaml: invalid map key: ${Array.isArray(node) ? "[]interface {}" : "map[interface {}]interface {}"}{${Array.isArray(node) ? shown.replaceAll(",", ", ") : shown}}`);
+    throw new DecodeError(
+      "yaml",
+      `yaml: invalid map key: ${Array.isArray(node) ? "[]interface {}" : "map[interface {}]interface {}"}{${Array.isArray(node) ? shown.replaceAll(",", ", ") : shown}}`,
+    );
   }
 
   #set(target: Map<string, ExactNode>, key: { text: string; shown: string; line: number }, value: ExactNode): void {

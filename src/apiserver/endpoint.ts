@@ -24,8 +24,15 @@ import type { RequestContext } from "./request-context.ts";
 import type { ServerState } from "./server-state.ts";
 
 export function createEndpoint(server: ServerState): Endpoint {
-  const documents = new DiscoveryDocuments(server.resources, { builtIn: groupOrder.groups, others: server, hasStorageHash: server.isEnabled("StorageVersionHash") });
-  const openApi = new OpenApiDocuments(server.resources, server.descriptions, { hasEnums: server.isEnabled("OpenAPIEnums"), publications: server.publications });
+  const documents = new DiscoveryDocuments(server.resources, {
+    builtIn: groupOrder.groups,
+    others: server,
+    hasStorageHash: server.isEnabled("StorageVersionHash"),
+  });
+  const openApi = new OpenApiDocuments(server.resources, server.descriptions, {
+    hasEnums: server.isEnabled("OpenAPIEnums"),
+    publications: server.publications,
+  });
   const healthEndpoints = healthEndpointsOf(server);
   return async (context) => {
     const remote = remoteOf(context);
@@ -71,8 +78,28 @@ function handleVersion(context: RequestContext): ApiResponse | undefined {
 /** `/` and `/index.html`: the paths served. */
 function handleIndex(context: RequestContext, documents: DiscoveryDocuments, healthEndpoints: HealthEndpoints): ApiResponse | undefined {
   if (context.info.path !== "/" && context.info.path !== "/index.html") return undefined;
-  const groups = (documents.groups()["groups"] as unknown as { name: string; versions: { groupVersion: string }[] }[]).flatMap((group) => [`/apis/${group.name}`, ...group.versions.map((version) => `/apis/${version.groupVersion}`)]);
+  const groups = (documents.groups()["groups"] as unknown as { name: string; versions: { groupVersion: string }[] }[]).flatMap((group) => [
+    `/apis/${group.name}`,
+    ...group.versions.map((version) => `/apis/${version.groupVersion}`),
+  ]);
   const health = (["healthz", "livez", "readyz"] as const).flatMap((name) => [`/${name}`, ...healthEndpoints[name].map((check) => `/${name}/${check.name}`)]);
-  const paths = ["/.well-known/openid-configuration", "/api", "/api/v1", "/apis", "/apis/", ...groups, "/flagz", ...health, "/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/openid/v1/jwks", "/statusz", "/version"].sort();
+  const paths = [
+    "/.well-known/openid-configuration",
+    "/api",
+    "/api/v1",
+    "/apis",
+    "/apis/",
+    ...groups,
+    "/flagz",
+    ...health,
+    "/metrics",
+    "/metrics/slis",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/openapi/v3/",
+    "/openid/v1/jwks",
+    "/statusz",
+    "/version",
+  ].sort();
   return bytesResponse(200, "application/json", jsonText({ paths }, true));
 }

@@ -19,14 +19,23 @@ const configMap = (name: string) => ({ kind: "ConfigMap", apiVersion: "v1", meta
 
 test("flags: origins that may ask", async () => {
   await using cluster = await TestCluster.start({ flags: { "cors-allowed-origins": String.raw`//a\.example(:|$),^https://exact\.example$` } });
-  const table: [origin: string, isAllowed: boolean][] = [["https://a.example", true], ["http://a.example:8080", true], ["https://sub.a.example", false], ["https://exact.example:1", false], ["null", false]];
-  for (const [origin, isAllowed] of table) equal((await ask(cluster, "GET", "/api", undefined, { origin })).headers["access-control-allow-origin"], isAllowed ? origin : undefined, origin);
+  const table: [origin: string, isAllowed: boolean][] = [
+    ["https://a.example", true],
+    ["http://a.example:8080", true],
+    ["https://sub.a.example", false],
+    ["https://exact.example:1", false],
+    ["null", false],
+  ];
+  for (const [origin, isAllowed] of table)
+    equal((await ask(cluster, "GET", "/api", undefined, { origin })).headers["access-control-allow-origin"], isAllowed ? origin : undefined, origin);
   const preflight = await ask(cluster, "OPTIONS", "/api/v1/pods", undefined, { origin: "https://a.example" });
   deepEqual([preflight.status, preflight.headers["access-control-allow-methods"]], [204, "POST, GET, OPTIONS, PUT, DELETE, PATCH"]);
 });
 
 test("flags: transport security, host name, time limits", async () => {
-  await using cluster = await TestCluster.start({ flags: { "strict-transport-security-directives": "max-age=1,includeSubDomains", "external-hostname": "api.example" } });
+  await using cluster = await TestCluster.start({
+    flags: { "strict-transport-security-directives": "max-age=1,includeSubDomains", "external-hostname": "api.example" },
+  });
   for (const path of ["/api", "/nothing"]) equal((await ask(cluster, "GET", path)).headers["strict-transport-security"], "max-age=1; includeSubDomains");
   match((await ask(cluster, "GET", "/api")).text, /"serverAddress":"api\.example:6443"/);
   match((await ask(cluster, "GET", "/.well-known/openid-configuration")).text, /"jwks_uri":"https:\/\/api\.example:6443\/openid/);
@@ -45,13 +54,31 @@ test("flags: without a garbage collector nothing waits for it", async () => {
 });
 
 test("gates: streaming lists, unsafe deletion, hashes of stored versions, scaling to zero", async () => {
-  await using cluster = await TestCluster.start({ flags: { "feature-gates": "WatchList=false,AllowUnsafeMalformedObjectDeletion=false,StorageVersionHash=false,HPAScaleToZero=false" } });
+  await using cluster = await TestCluster.start({
+    flags: { "feature-gates": "WatchList=false,AllowUnsafeMalformedObjectDeletion=false,StorageVersionHash=false,HPAScaleToZero=false" },
+  });
   const watch = await ask(cluster, "GET", "/api/v1/namespaces?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
-  deepEqual([watch.status, JSON.parse(watch.text).message], [422, 'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled']);
+  deepEqual(
+    [watch.status, JSON.parse(watch.text).message],
+    [
+      422,
+      'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+    ],
+  );
   await ask(cluster, "POST", configMaps, configMap("a"));
   equal((await ask(cluster, "DELETE", `${configMaps}/a?ignoreStoreReadErrorWithClusterBreakingPotential=true`)).status, 200);
   equal((await ask(cluster, "GET", "/apis/apps/v1")).text.includes("storageVersionHash"), false);
-  const autoscaler = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { name: "h" }, spec: { minReplicas: 0, maxReplicas: 2, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "d" }, metrics: [{ type: "External", external: { metric: { name: "m" }, target: { type: "Value", value: "1" } } }] } };
+  const autoscaler = {
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name: "h" },
+    spec: {
+      minReplicas: 0,
+      maxReplicas: 2,
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "d" },
+      metrics: [{ type: "External", external: { metric: { name: "m" }, target: { type: "Value", value: "1" } } }],
+    },
+  };
   const refused = await ask(cluster, "POST", "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers", autoscaler);
   match(JSON.parse(refused.text).message, /spec\.minReplicas: Invalid value: 0: must be greater than or equal to 1$/);
 });
@@ -73,7 +100,8 @@ test("flags: profiles and how much is logged", async () => {
     match(answer.text, text);
   }
   await using without = await TestCluster.start({ flags: { profiling: "false" } });
-  for (const path of ["/debug/pprof/", "/debug/flags/v"]) deepEqual([(await ask(without, "GET", path)).status, (await ask(without, "GET", path)).text], [404, "404 page not found\n"]);
+  for (const path of ["/debug/pprof/", "/debug/flags/v"])
+    deepEqual([(await ask(without, "GET", path)).status, (await ask(without, "GET", path)).text], [404, "404 page not found\n"]);
 });
 
 test("flags: the kubernetes service: a node port, and endpoints that come back", async () => {
@@ -85,7 +113,11 @@ test("flags: the kubernetes service: a node port, and endpoints that come back",
     const [endpoints, slice] = await Promise.all(paths.map(async (path) => JSON.parse((await ask(cluster, "GET", path)).text)));
     return [endpoints.subsets, slice.endpoints, slice.addressType];
   };
-  const expected = [[{ addresses: [{ ip: "192.0.2.1" }], ports: [{ name: "https", port: 6443, protocol: "TCP" }] }], [{ addresses: ["192.0.2.1"], conditions: { ready: true } }], "IPv4"];
+  const expected = [
+    [{ addresses: [{ ip: "192.0.2.1" }], ports: [{ name: "https", port: 6443, protocol: "TCP" }] }],
+    [{ addresses: ["192.0.2.1"], conditions: { ready: true } }],
+    "IPv4",
+  ];
   deepEqual(await read(), expected);
   for (const path of paths) equal((await ask(cluster, "DELETE", path)).status, 200);
   await cluster.advance(10_000);
@@ -95,11 +127,17 @@ test("flags: the kubernetes service: a node port, and endpoints that come back",
 test("flags: addresses of Services are kept as written and taken once", async () => {
   await using cluster = await TestCluster.start({ flags: { "service-cluster-ip-range": "10.0.0.0/29,fd00:10::/108" } });
   const services = "/api/v1/namespaces/default/services";
-  const create = async (name: string, spec: object) => JSON.parse((await ask(cluster, "POST", services, { kind: "Service", apiVersion: "v1", metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } })).text);
+  const create = async (name: string, spec: object) =>
+    JSON.parse(
+      (await ask(cluster, "POST", services, { kind: "Service", apiVersion: "v1", metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } })).text,
+    );
   equal((await create("a", { clusterIP: "FD00:10::7:9" })).spec?.clusterIP, "FD00:10::7:9");
   equal((await ask(cluster, "GET", "/apis/networking.k8s.io/v1/ipaddresses/fd00:10::7:9")).status, 200);
   match((await create("b", { clusterIP: "fd00:10::7:9" })).message, /failed to allocate IP fd00:10::7:9: provided IP is already allocated$/);
-  match((await create("c", { ipFamilyPolicy: "RequireDualStack", clusterIPs: ["10.0.0.3", "fd00:10:0::7:9"], clusterIP: "10.0.0.3" })).message, /Invalid value: \["10\.0\.0\.3","fd00:10:0::7:9"\]: failed to allocate IP fd00:10:0::7:9/);
+  match(
+    (await create("c", { ipFamilyPolicy: "RequireDualStack", clusterIPs: ["10.0.0.3", "fd00:10:0::7:9"], clusterIP: "10.0.0.3" })).message,
+    /Invalid value: \["10\.0\.0\.3","fd00:10:0::7:9"\]: failed to allocate IP fd00:10:0::7:9/,
+  );
   for (let index = 0; index < 5; index++) equal((await create(`s${index}`, {})).kind, "Service");
   equal((await create("full", {})).message, 'Internal error occurred: failed to allocate a serviceIP for Service "full": range is full');
   equal((await ask(cluster, "DELETE", `${services}/a`)).status, 200);

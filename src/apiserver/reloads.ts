@@ -85,8 +85,11 @@ export class Reloads {
     const prefix = `apiserver_${what}_config_controller_`;
     const id = hashOf(serverId);
     metrics.counter(`${prefix}automatic_reloads_total`, `Reloads of the ${what} configuration.`, ["apiserver_id_hash", "status"]).add(1, id, status);
-    metrics.gauge(`${prefix}automatic_reload_last_timestamp_seconds`, `When the ${what} configuration was last reloaded.`, ["apiserver_id_hash", "status"]).set(clock.nowMs() / 1000, id, status);
-    if (status === "success") metrics.gauge(`${prefix}last_config_info`, `The ${what} configuration in force.`, ["apiserver_id_hash", "hash"]).setOnly(1, id, hashOf(text));
+    metrics
+      .gauge(`${prefix}automatic_reload_last_timestamp_seconds`, `When the ${what} configuration was last reloaded.`, ["apiserver_id_hash", "status"])
+      .set(clock.nowMs() / 1000, id, status);
+    if (status === "success")
+      metrics.gauge(`${prefix}last_config_info`, `The ${what} configuration in force.`, ["apiserver_id_hash", "hash"]).setOnly(1, id, hashOf(text));
   }
 }
 

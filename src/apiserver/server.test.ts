@@ -13,7 +13,14 @@ test("server: a restart on the same store keeps everything, writes nothing, and 
   const clock = new VirtualClock();
   const store = openMemoryStore({ clock });
   const start = (seed: number) => TestCluster.start({ seed, wrapStore: () => new KeptStore(store, { clock, random: seededRandom(seed) }) });
-  const paths = ["/api/v1/namespaces", "/api/v1/services", configMaps, "/apis/rbac.authorization.k8s.io/v1/clusterroles", "/apis/networking.k8s.io/v1/ipaddresses", "/apis/example.com/v1/widgets"];
+  const paths = [
+    "/api/v1/namespaces",
+    "/api/v1/services",
+    configMaps,
+    "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+    "/apis/networking.k8s.io/v1/ipaddresses",
+    "/apis/example.com/v1/widgets",
+  ];
   const read = (cluster: TestCluster) => Promise.all(paths.map(async (path) => (await ask(cluster, "GET", path)).text));
 
   const first = await start(1);
@@ -21,10 +28,19 @@ test("server: a restart on the same store keeps everything, writes nothing, and 
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
     metadata: { name: "widgets.example.com" },
-    spec: { group: "example.com", scope: "Namespaced", names: { kind: "Widget", plural: "widgets" }, versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }] },
+    spec: {
+      group: "example.com",
+      scope: "Namespaced",
+      names: { kind: "Widget", plural: "widgets" },
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+    },
   });
   await first.turn();
-  equal((await ask(first, "POST", "/apis/example.com/v1/namespaces/default/widgets", { kind: "Widget", apiVersion: "example.com/v1", metadata: { name: "w" } })).status, 201);
+  equal(
+    (await ask(first, "POST", "/apis/example.com/v1/namespaces/default/widgets", { kind: "Widget", apiVersion: "example.com/v1", metadata: { name: "w" } }))
+      .status,
+    201,
+  );
   await ask(first, "POST", configMaps, { kind: "ConfigMap", apiVersion: "v1", metadata: { name: "a" }, data: { k: "v" } });
   const service = (name: string) => ({ kind: "Service", apiVersion: "v1", metadata: { name }, spec: { clusterIP: "10.0.5.5", ports: [{ port: 80 }] } });
   await ask(first, "POST", "/api/v1/namespaces/default/services", service("s"));
@@ -51,8 +67,18 @@ test("server: what a crash left half done is mended at the next start", async ()
   const start = () => TestCluster.start({ wrapStore: () => new KeptStore(store, { clock, random: seededRandom(1) }) });
   const addresses = "/apis/networking.k8s.io/v1/ipaddresses";
   const first = await start();
-  await ask(first, "POST", "/api/v1/namespaces/default/services", { kind: "Service", apiVersion: "v1", metadata: { name: "s" }, spec: { clusterIP: "10.0.5.5", ports: [{ port: 80 }] } });
-  await ask(first, "POST", "/api/v1/namespaces/default/services", { kind: "Service", apiVersion: "v1", metadata: { name: "t" }, spec: { clusterIP: "10.0.5.6", ports: [{ port: 80 }] } });
+  await ask(first, "POST", "/api/v1/namespaces/default/services", {
+    kind: "Service",
+    apiVersion: "v1",
+    metadata: { name: "s" },
+    spec: { clusterIP: "10.0.5.5", ports: [{ port: 80 }] },
+  });
+  await ask(first, "POST", "/api/v1/namespaces/default/services", {
+    kind: "Service",
+    apiVersion: "v1",
+    metadata: { name: "t" },
+    spec: { clusterIP: "10.0.5.6", ports: [{ port: 80 }] },
+  });
   await first.close();
   // The object of one address was not yet made; the Service of another is gone, its object not yet.
   for (const key of ["/registry/ipaddresses/10.0.5.5", "/registry/services/specs/default/t"]) {
@@ -101,7 +127,10 @@ test("server: who may nothing gets nothing, in words", async () => {
   await using cluster = await TestCluster.start();
   const client = cluster.clientFor({ username: "eve", groups: ["system:authenticated"] });
   const refused = await ask({ client }, "GET", `${configMaps}/a`);
-  deepEqual([refused.status, refused.json["message"]], [403, 'configmaps "a" is forbidden: User "eve" cannot get resource "configmaps" in API group "" in the namespace "default"']);
+  deepEqual(
+    [refused.status, refused.json["message"]],
+    [403, 'configmaps "a" is forbidden: User "eve" cannot get resource "configmaps" in API group "" in the namespace "default"'],
+  );
   const acting = await ask({ client }, "GET", `${configMaps}/a`, undefined, { "impersonate-user": "admin" });
   equal(acting.status, 403);
   const allowed = await ask(cluster, "GET", `${configMaps}/a`, undefined, { "impersonate-user": "eve" });

@@ -121,7 +121,8 @@ export class ApiServer {
   async start(): Promise<void> {
     await this.#state.cacher.start(this.#tasks.signal, (task) => this.#tasks.start("follow store", task));
     const { store, settings, clock, log } = this.#state;
-    if (settings.compactionIntervalMs > 0) this.#tasks.start("compact store", (signal) => compactHistory(store, settings.compactionIntervalMs, { clock, log, signal }));
+    if (settings.compactionIntervalMs > 0)
+      this.#tasks.start("compact store", (signal) => compactHistory(store, settings.compactionIntervalMs, { clock, log, signal }));
     for (const step of bootstrapSteps) {
       await step.run(this.#state);
       this.#finishedHooks.add(step.name);
@@ -151,8 +152,18 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
   const cacher = new Cacher({ store, clock, log, root: settings.storageRoot, parsedLimit: 20_000, windowLimit: 10_000, normalize: normalizeStored });
   const resources = new ResourceTable();
   const gates = options.gates ?? defaultGates;
-  const versionChoice = { runtimeConfig: options.runtimeConfig ?? {}, emulatedVersion: settings.emulatedVersion, isEnabled: (gate: string) => gates[gate] ?? false };
-  for (const definition of builtInDefinitions({ cacher, storageRoot: settings.storageRoot, eventTtlSeconds: settings.eventTtlSeconds, versions: versionChoice })) resources.add(definition);
+  const versionChoice = {
+    runtimeConfig: options.runtimeConfig ?? {},
+    emulatedVersion: settings.emulatedVersion,
+    isEnabled: (gate: string) => gates[gate] ?? false,
+  };
+  for (const definition of builtInDefinitions({
+    cacher,
+    storageRoot: settings.storageRoot,
+    eventTtlSeconds: settings.eventTtlSeconds,
+    versions: versionChoice,
+  }))
+    resources.add(definition);
   const cacheOf = (group: string, resource: string) => resources.preferred(group, resource)!.storage!.cache;
   const flowGroup = "flowcontrol.apiserver.k8s.io";
   const rbacGroup = "rbac.authorization.k8s.io";
@@ -168,12 +179,23 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
   const metrics = new MetricRegistry();
   const watchCounts = new WatchCounts();
   const find: ObjectFinder = (resource, namespace, name) => findObject(state, resource, namespace, name);
-  const configuredTokens = new ConfiguredTokens(options, { clock, log, tasks: own.tasks, apiAudiences: settings.apiAudiences, signer: tokens, find, noteUse: tokenUseNotes(() => state, own.tasks) });
+  const configuredTokens = new ConfiguredTokens(options, {
+    clock,
+    log,
+    tasks: own.tasks,
+    apiAudiences: settings.apiAudiences,
+    signer: tokens,
+    find,
+    noteUse: tokenUseNotes(() => state, own.tasks),
+  });
   const clientTrust = new CertificateTrust(options.clientAuthorities);
   const { proxies } = options;
   const proxyTrust = new CertificateTrust(proxies?.authorities ?? []);
   const authorizers = new ReplaceableAuthorizers(options.authorization ?? defaultAuthorization, { node: nodeAuthorizer(graph, find), rbac, clock });
-  const reloads = new Reloads({ clientTrust, proxyTrust, tokens: configuredTokens, authorizers }, { clock, log, metrics, serverId: `${settings.advertiseAddress}:${settings.securePort}` });
+  const reloads = new Reloads(
+    { clientTrust, proxyTrust, tokens: configuredTokens, authorizers },
+    { clock, log, metrics, serverId: `${settings.advertiseAddress}:${settings.securePort}` },
+  );
   const state: ServerState & { isShuttingDown: boolean } = {
     clock,
     random,
@@ -215,7 +237,14 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
     bookmarks: new Bookmarks(clock),
     reloads,
     audit: options.audit && new Auditor(options.audit(metrics), metrics),
-    allocator: new ServiceAllocator({ cache: () => cacheOf("", "services"), addresses: () => cacheOf("networking.k8s.io", "ipaddresses"), serviceCidrs: () => cacheOf("networking.k8s.io", "servicecidrs"), random, ranges: settings.serviceCidrs, nodePorts: settings.nodePortRange }),
+    allocator: new ServiceAllocator({
+      cache: () => cacheOf("", "services"),
+      addresses: () => cacheOf("networking.k8s.io", "ipaddresses"),
+      serviceCidrs: () => cacheOf("networking.k8s.io", "servicecidrs"),
+      random,
+      ranges: settings.serviceCidrs,
+      nodePorts: settings.nodePortRange,
+    }),
     nodes: options.nodes,
     webhooks: options.webhooks ?? noWebhooks,
     extensions: options.extensions ?? noExtensions,

@@ -21,9 +21,15 @@ test("a sorted map agrees with a plain map under any sequence of sets and delete
       assert.deepEqual([...map.entries()], expected);
       assert.equal(map.size, model.size);
       for (const [key, value] of expected) assert.equal(map.get(key), value);
-      assert.deepEqual([...map.prefixed("a")], expected.filter(([key]) => key.startsWith("a")));
+      assert.deepEqual(
+        [...map.prefixed("a")],
+        expected.filter(([key]) => key.startsWith("a")),
+      );
       assert.equal(map.countPrefixed("ab"), expected.filter(([key]) => key.startsWith("ab")).length);
-      assert.deepEqual([...map.entries("b")], expected.filter(([key]) => key >= "b"));
+      assert.deepEqual(
+        [...map.entries("b")],
+        expected.filter(([key]) => key >= "b"),
+      );
     }),
     { numRuns: 60 },
   );

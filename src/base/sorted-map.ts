@@ -27,7 +27,12 @@ export class SortedMap<V> {
     const root: Node<V> =
       result.right === undefined
         ? result.left
-        : { keys: [result.left.keys[0]!, result.right.keys[0]!], values: [], children: [result.left, result.right], count: result.left.count + result.right.count };
+        : {
+            keys: [result.left.keys[0]!, result.right.keys[0]!],
+            values: [],
+            children: [result.left, result.right],
+            count: result.left.count + result.right.count,
+          };
     return new SortedMap(root, root.count);
   }
 

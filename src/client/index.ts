@@ -45,6 +45,19 @@ export type { DeepReadonly } from "../apimachinery/json.ts";
 export type { KubeObject, ObjectMeta, OwnerReference } from "../apimachinery/object.ts";
 export type { Deployment, DaemonSet, ReplicaSet, StatefulSet } from "../api/apps-v1/types.ts";
 export type { CronJob, Job } from "../api/batch-v1/types.ts";
-export type { ConfigMap, Container, Event, Namespace, Node, PersistentVolumeClaim, Pod, PodSpec, PodTemplateSpec, Secret, Service, ServiceAccount } from "../api/core-v1/types.ts";
+export type {
+  ConfigMap,
+  Container,
+  Event,
+  Namespace,
+  Node,
+  PersistentVolumeClaim,
+  Pod,
+  PodSpec,
+  PodTemplateSpec,
+  Secret,
+  Service,
+  ServiceAccount,
+} from "../api/core-v1/types.ts";
 export type { Condition } from "../api/meta-v1/types.ts";
 export type { Ingress } from "../api/networking-v1/types.ts";

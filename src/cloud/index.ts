@@ -25,7 +25,13 @@ export async function runCloud({ transport, clock, random, log, pool }: CloudOpt
   const controller = defineController({
     name: "service-lb-controller",
     workers: 1,
-    watches: [watch(resources.services, { keys: () => ["services"], isRelevant: ({ object, old }) => [object, old].some((service) => service?.spec?.type === "LoadBalancer" || (service?.metadata.finalizers ?? []).length > 0) })],
+    watches: [
+      watch(resources.services, {
+        keys: () => ["services"],
+        isRelevant: ({ object, old }) =>
+          [object, old].some((service) => service?.spec?.type === "LoadBalancer" || (service?.metadata.finalizers ?? []).length > 0),
+      }),
+    ],
     snapshot: (_key, caches) => ({ services: caches.of(resources.services).list(), pool }),
     plan: planLoadBalancers,
   });

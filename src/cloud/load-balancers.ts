@@ -36,8 +36,14 @@ function ensured(service: DeepReadonly<Service>, pool: readonly string[], taken:
   const families = service.spec?.ipFamilies ?? ["IPv4"];
   const ranges = pool.filter((text) => families.includes(parseCidr(text)!.family));
   const addresses = addressesOf(service).length > 0 ? addressesOf(service) : ranges.map((range) => freeAddress(range, taken, service.spec?.loadBalancerIP));
-  const missing = ranges.length === 0 ? `no pool of ${families.join(" or ")} addresses` : addresses.includes(undefined) ? `no address is free in ${ranges.join(", ")}` : undefined;
-  if (missing !== undefined) return [ensuring, event(service, "Warning", "SyncLoadBalancerFailed", `Error syncing load balancer: failed to ensure load balancer: ${missing}`)];
+  const missing =
+    ranges.length === 0
+      ? `no pool of ${families.join(" or ")} addresses`
+      : addresses.includes(undefined)
+        ? `no address is free in ${ranges.join(", ")}`
+        : undefined;
+  if (missing !== undefined)
+    return [ensuring, event(service, "Warning", "SyncLoadBalancerFailed", `Error syncing load balancer: failed to ensure load balancer: ${missing}`)];
   for (const address of addresses) taken.add(address!);
   const status = { loadBalancer: { ingress: addresses.map((ip) => ({ ip: ip!, ipMode: "VIP" })) } };
   const finalizers = [...new Set([...(service.metadata.finalizers ?? []), finalizer])];

@@ -20,7 +20,10 @@ export interface AdminKubeconfigOptions {
 }
 
 /** Keeps `DIR/kubeconfig`, by which the administrator reaches `server`, for its owner only. */
-export async function keepAdminKubeconfig({ clock, log }: Pick<Environment, "clock" | "log">, { dataDir, server, authority, certificates }: AdminKubeconfigOptions): Promise<AdminKubeconfig> {
+export async function keepAdminKubeconfig(
+  { clock, log }: Pick<Environment, "clock" | "log">,
+  { dataDir, server, authority, certificates }: AdminKubeconfigOptions,
+): Promise<AdminKubeconfig> {
   const path = join(dataDir, "kubeconfig");
   const source = () => certificates.client("admin", "admin", ["system:masters"]);
   const write = async (client: KeyAndCertificate) => {

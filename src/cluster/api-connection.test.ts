@@ -25,7 +25,8 @@ test("api connection: loopback requests carry their identity", async () => {
     return Promise.resolve(json({ kind: "Pod", metadata: { name: "a" } }));
   });
   const clock = new VirtualClock();
-  for (const username of ["one", "two"]) await new Client({ transport: connection.transportFor({ username, groups: [] }), clock, userAgent: "x" }).get(resources.pods, "a", "a");
+  for (const username of ["one", "two"])
+    await new Client({ transport: connection.transportFor({ username, groups: [] }), clock, userAgent: "x" }).get(resources.pods, "a", "a");
   deepEqual(seen, ["one", "two"]);
   await connection[Symbol.asyncDispose]();
 });
@@ -36,7 +37,8 @@ function answerTo(clock: VirtualClock, seen: string[]): (request: ApiRequest) =>
   return async ({ method, path, headers, peer }) => {
     const subject = peer.certificate === undefined ? "nobody" : new X509Certificate(peer.certificate).subject.replaceAll("\n", " ");
     seen.push(`${headers["authorization"] ?? subject} ${method} ${path}`);
-    if (path.endsWith("/token")) return json({ kind: "TokenRequest", metadata: {}, status: { token: `t${++tokens}`, expirationTimestamp: formatTime(clock.nowMs() + 3_600_000) } });
+    if (path.endsWith("/token"))
+      return json({ kind: "TokenRequest", metadata: {}, status: { token: `t${++tokens}`, expirationTimestamp: formatTime(clock.nowMs() + 3_600_000) } });
     return json({ kind: "Pod", apiVersion: "v1", metadata: { name: "a" } });
   };
 }
@@ -46,7 +48,14 @@ test("api connection: over TLS users have certificates, service accounts tokens 
   const clock = new VirtualClock(Date.now());
   const certificates = new Certificates(keyDirectory(folder), clock);
   const seen: string[] = [];
-  const listener = await listenTls({ address: "127.0.0.1", port: 0, ...(await certificates.serving("server", ["127.0.0.1"])), handler: answerTo(clock, seen), log: silentLog, maxBodyBytes: 1000 });
+  const listener = await listenTls({
+    address: "127.0.0.1",
+    port: 0,
+    ...(await certificates.serving("server", ["127.0.0.1"])),
+    handler: answerTo(clock, seen),
+    log: silentLog,
+    maxBodyBytes: 1000,
+  });
   const connection = tlsConnection(`https://127.0.0.1:${listener.port}`, certificates, { clock, random: seededRandom(1), log: silentLog, setVerbosity() {} });
   const clientOf = (username: string, groups: string[] = []) => new Client({ transport: connection.transportFor({ username, groups }), clock, userAgent: "x" });
 

@@ -43,7 +43,10 @@ export function tlsConnection(url: string, certificates: Certificates, environme
     return async (request) => (await (transport ??= connect())).send(request);
   };
   const withToken = (namespace: string, name: string): Transport => {
-    const source = new TokenSource(new Client({ transport: withCertificate({ username: "system:kube-controller-manager", groups: [] }), clock, userAgent: "coracle" }), { namespace, name });
+    const source = new TokenSource(
+      new Client({ transport: withCertificate({ username: "system:kube-controller-manager", groups: [] }), clock, userAgent: "coracle" }),
+      { namespace, name },
+    );
     let transport: Promise<TlsTransport> | undefined;
     const connect = async () => {
       const made = new TlsTransport({ url, clock, ca: await certificates.authority(), bearerToken: () => source.token(clock.nowMs()) });
@@ -79,10 +82,16 @@ class TokenSource {
     if (this.#current !== undefined && this.#current.expiresMs - nowMs > tokenSeconds * 1000 * renewalPart) return this.#current.token;
     const { namespace, name } = this.#account;
     await this.#client
-      .create(resources.serviceAccounts, { kind: "ServiceAccount", apiVersion: "v1", metadata: { namespace, name } }).catch((error: unknown) => {
-      if (!isAlreadyExists(error)) throw error;
-    });
-    const request: TokenRequest = { kind: "TokenRequest", apiVersion: "authentication.k8s.io/v1", metadata: {}, spec: { audiences: [], expirationSeconds: tokenSeconds } };
+      .create(resources.serviceAccounts, { kind: "ServiceAccount", apiVersion: "v1", metadata: { namespace, name } })
+      .catch((error: unknown) => {
+        if (!isAlreadyExists(error)) throw error;
+      });
+    const request: TokenRequest = {
+      kind: "TokenRequest",
+      apiVersion: "authentication.k8s.io/v1",
+      metadata: {},
+      spec: { audiences: [], expirationSeconds: tokenSeconds },
+    };
     const answer = await this.#client.createSubresource<TokenRequest>(resources.serviceAccounts, { namespace, name, subresource: "token" }, request);
     this.#current = { token: answer.status!.token!, expiresMs: Date.parse(answer.status!.expirationTimestamp!) };
     return this.#current.token;

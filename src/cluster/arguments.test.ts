@@ -6,7 +6,16 @@ import type { OptionTable, ParseOptions } from "./arguments.ts";
 const options: OptionTable = { port: "value", v: "boolean", components: "value" };
 
 function parse(line: string, how: ParseOptions = {}) {
-  const { command, operands, options: found, flags } = parseArguments(line.split(" ").filter((word) => word !== ""), options, how);
+  const {
+    command,
+    operands,
+    options: found,
+    flags,
+  } = parseArguments(
+    line.split(" ").filter((word) => word !== ""),
+    options,
+    how,
+  );
   return [command, operands, Object.fromEntries(found), Object.fromEntries([...flags].map(([name, ofComponent]) => [name, Object.fromEntries(ofComponent)]))];
 }
 
@@ -24,7 +33,12 @@ test("arguments: what a line says", () => {
     ["up --apiserver.x=1 --apiserver.x=2 --kubelet.y", ["up", [], {}, { apiserver: { x: ["1", "2"] }, kubelet: { y: ["true"] } }]],
   ];
   for (const [line, expected] of table) deepEqual(parse(line), expected, line);
-  deepEqual(parse("scheduler --leader-elect=false --port=7", { component: "scheduler" }), ["scheduler", [], { port: "7" }, { scheduler: { "leader-elect": ["false"] } }]);
+  deepEqual(parse("scheduler --leader-elect=false --port=7", { component: "scheduler" }), [
+    "scheduler",
+    [],
+    { port: "7" },
+    { scheduler: { "leader-elect": ["false"] } },
+  ]);
 });
 
 test("arguments: another program's command line is left as it is", () => {

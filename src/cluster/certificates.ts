@@ -90,7 +90,8 @@ export class Certificates {
       [clientName("system:kube-proxy"), { ...client, commonName: "system:kube-proxy", organizations: [] }],
     ] as const) {
       const known = await readPair(store, file);
-      if (known === undefined || !(await this.#isOurs(known)) || !covers(known.certificate, subject.hosts) || (await this.#isToRenew(known))) await writePair(store, file, await this.#issue(subject));
+      if (known === undefined || !(await this.#isOurs(known)) || !covers(known.certificate, subject.hosts) || (await this.#isToRenew(known)))
+        await writePair(store, file, await this.#issue(subject));
     }
   }
 
@@ -98,7 +99,9 @@ export class Certificates {
   async serviceAccountKey(): Promise<string> {
     const known = await this.#store.read("service-account.key");
     if (known !== undefined) return known;
-    const { privateKey } = await (this.#store.isKept ? promisify(generateKeyPair)("rsa", { modulusLength: 2048 }) : promisify(generateKeyPair)("ec", { namedCurve: "P-256" }));
+    const { privateKey } = await (this.#store.isKept
+      ? promisify(generateKeyPair)("rsa", { modulusLength: 2048 })
+      : promisify(generateKeyPair)("ec", { namedCurve: "P-256" }));
     const pem = privateKey.export({ type: "pkcs8", format: "pem" }) as string;
     await this.#store.write("service-account.key", pem);
     return pem;
@@ -138,7 +141,8 @@ export class Certificates {
 
   async #signer(): Promise<Required<Authority>> {
     const { key, ...authority } = await this.#loadAuthority();
-    if (key === undefined) throw new Error(`${this.#authorityName}.key is missing ${this.#store.place}: only where the cluster was made can certificates be signed`);
+    if (key === undefined)
+      throw new Error(`${this.#authorityName}.key is missing ${this.#store.place}: only where the cluster was made can certificates be signed`);
     return { ...authority, key };
   }
 
@@ -153,7 +157,8 @@ export class Certificates {
   async #readAuthority(): Promise<Authority> {
     const name = this.#authorityName;
     const [pem, key] = await Promise.all([this.#store.read(`${name}.crt`), this.#store.read(`${name}.key`)]);
-    if (pem === undefined && key !== undefined) throw new Error(`${name}.crt is missing ${this.#store.place}, beside ${name}.key: restore the data directory from a backup`);
+    if (pem === undefined && key !== undefined)
+      throw new Error(`${name}.crt is missing ${this.#store.place}, beside ${name}.key: restore the data directory from a backup`);
     if (pem === undefined) return this.#makeAuthority();
     try {
       return { certificate: new x509.X509Certificate(pem), pem, ...(key !== undefined && { key: await importKey(key) }) };
@@ -172,7 +177,11 @@ export class Certificates {
       notAfter: new Date(nowMs + authorityLifeMs),
       signingAlgorithm: algorithm,
       keys,
-      extensions: [new x509.BasicConstraintsExtension(true, undefined, true), new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign | x509.KeyUsageFlags.digitalSignature, true), await x509.SubjectKeyIdentifierExtension.create(keys.publicKey)],
+      extensions: [
+        new x509.BasicConstraintsExtension(true, undefined, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign | x509.KeyUsageFlags.digitalSignature, true),
+        await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+      ],
     });
     const pem = certificate.toString("pem");
     await this.#store.write(`${this.#authorityName}.key`, await exportKey(keys.privateKey));
@@ -196,8 +205,12 @@ export class Certificates {
       extensions: [
         new x509.BasicConstraintsExtension(false, undefined, true),
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-        new x509.ExtendedKeyUsageExtension(subject.usage === "serverAuth" ? [x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth] : [x509.ExtendedKeyUsage.clientAuth]),
-        ...(subject.hosts.length > 0 ? [new x509.SubjectAlternativeNameExtension(subject.hosts.map((host) => ({ type: isIP(host) === 0 ? "dns" : "ip", value: host })))] : []),
+        new x509.ExtendedKeyUsageExtension(
+          subject.usage === "serverAuth" ? [x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth] : [x509.ExtendedKeyUsage.clientAuth],
+        ),
+        ...(subject.hosts.length > 0
+          ? [new x509.SubjectAlternativeNameExtension(subject.hosts.map((host) => ({ type: isIP(host) === 0 ? "dns" : "ip", value: host })))]
+          : []),
         await x509.AuthorityKeyIdentifierExtension.create(authority.certificate),
       ],
     });

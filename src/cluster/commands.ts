@@ -20,11 +20,17 @@ const componentCommands = {
 } as const;
 
 export const commands: Readonly<Record<string, Command>> = {
-  ...Object.fromEntries(Object.entries(componentCommands).map(([name, { component, summary }]) => [name, { summary, run: (words: readonly string[]) => runOne(component, words) }])),
+  ...Object.fromEntries(
+    Object.entries(componentCommands).map(([name, { component, summary }]) => [name, { summary, run: (words: readonly string[]) => runOne(component, words) }]),
+  ),
   up: {
     summary: "everything in one process",
     async run(words) {
-      const [{ parseArguments }, { readUpOptions, upOptionTable }, { runUp }] = await Promise.all([import("./arguments.ts"), import("./up-options.ts"), import("./up.ts")]);
+      const [{ parseArguments }, { readUpOptions, upOptionTable }, { runUp }] = await Promise.all([
+        import("./arguments.ts"),
+        import("./up-options.ts"),
+        import("./up.ts"),
+      ]);
       const parsed = parseArguments(words, upOptionTable);
       const options = readUpOptions(parsed);
       if (parsed.options.get("detach") === "true") {

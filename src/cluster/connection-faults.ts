@@ -1,7 +1,14 @@
 /** Failures of connections, worded as Kubernetes' clients word them. */
 import { isIP } from "node:net";
 
-const unknownAuthority = new Set(["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "SELF_SIGNED_CERT_IN_CHAIN", "DEPTH_ZERO_SELF_SIGNED_CERT", "UNABLE_TO_GET_ISSUER_CERT", "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "CERT_UNTRUSTED"]);
+const unknownAuthority = new Set([
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "CERT_UNTRUSTED",
+]);
 
 /** What went wrong with a connection to `address`, where a server called `name` was expected. */
 export function connectionFault(error: unknown, name: string, address: { readonly host: string; readonly port: number }): string {

@@ -7,14 +7,16 @@ import { defaultDataDir } from "./up-options.ts";
 /** The directory that a command is about which knows no option but `--data-dir`. Throws UsageError. */
 export function dataDirectoryOf(words: readonly string[]): string {
   const { command, options, operands } = parseArguments(words, { "data-dir": "value" });
-  if (operands.length > 0) throw new UsageError(`unexpected word ${JSON.stringify(operands[0])}: \`coracle ${command} --data-dir ${operands[0]}\` takes a directory`);
+  if (operands.length > 0)
+    throw new UsageError(`unexpected word ${JSON.stringify(operands[0])}: \`coracle ${command} --data-dir ${operands[0]}\` takes a directory`);
   return resolve(options.get("data-dir") ?? defaultDataDir());
 }
 
 /** Throws when another user has made what lies in it: what that one runs, and where, cannot be told. */
 export async function requireOwner(dataDir: string): Promise<void> {
   const { uid } = await stat(join(dataDir, "pki")).catch(unlessMissing);
-  if (uid !== undefined && uid !== process.geteuid?.()) throw new Error(`${dataDir} belongs to user ${uid}: run this as that user, or choose another directory with --data-dir`);
+  if (uid !== undefined && uid !== process.geteuid?.())
+    throw new Error(`${dataDir} belongs to user ${uid}: run this as that user, or choose another directory with --data-dir`);
 }
 
 /** Makes the directory when it is missing. `isNew` when nothing lies in it: then a start that fails may remove what it made. */

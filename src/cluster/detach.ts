@@ -19,7 +19,10 @@ export async function runDetached(words: readonly string[], options: UpOptions):
   await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
   // Held open, since a start that fails may take the file with it.
   await using log = await open(join(options.dataDir, logName), "w+", 0o600);
-  const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...words.filter((word) => !/^--?detach(=|$)/.test(word))], { detached: true, stdio: ["ignore", log.fd, log.fd] });
+  const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...words.filter((word) => !/^--?detach(=|$)/.test(word))], {
+    detached: true,
+    stdio: ["ignore", log.fd, log.fd],
+  });
   let exitCode: number | null | undefined;
   child.on("exit", (code) => (exitCode = code));
   while ((await readProcessId(options.dataDir).catch(() => undefined)) !== child.pid) {

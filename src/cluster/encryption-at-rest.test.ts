@@ -23,7 +23,11 @@ async function startPlugin(socket: string): Promise<{ calls: string[]; refuses: 
   const turned = (bytes: Uint8Array) => Buffer.from(bytes).reverse();
   const answers = {
     Status: () => ({ version: "v2", healthz: "ok", keyId: "kid" }),
-    Encrypt: ({ plaintext }: { plaintext: Uint8Array }) => ({ ciphertext: turned(plaintext), keyId: "kid", annotations: [{ key: "a.example.com", value: Buffer.from("v") }] }),
+    Encrypt: ({ plaintext }: { plaintext: Uint8Array }) => ({
+      ciphertext: turned(plaintext),
+      keyId: "kid",
+      annotations: [{ key: "a.example.com", value: Buffer.from("v") }],
+    }),
     Decrypt: ({ ciphertext }: { ciphertext: Uint8Array }) => ({ plaintext: turned(ciphertext) }),
   };
   const server = new Server();
@@ -44,15 +48,26 @@ async function startPlugin(socket: string): Promise<{ calls: string[]; refuses: 
     };
     return [name, definition, handle] as const;
   });
-  server.addService(Object.fromEntries(methods.map(([name, definition]) => [name, definition])), Object.fromEntries(methods.map(([name, , handle]) => [name, handle])) as unknown as UntypedServiceImplementation);
-  await new Promise<void>((resolve, reject) => server.bindAsync(`unix:${socket}`, ServerCredentials.createInsecure(), (error) => (error === null ? resolve() : reject(error))));
+  server.addService(
+    Object.fromEntries(methods.map(([name, definition]) => [name, definition])),
+    Object.fromEntries(methods.map(([name, , handle]) => [name, handle])) as unknown as UntypedServiceImplementation,
+  );
+  await new Promise<void>((resolve, reject) =>
+    server.bindAsync(`unix:${socket}`, ServerCredentials.createInsecure(), (error) => (error === null ? resolve() : reject(error))),
+  );
   return plugin;
 }
 
-async function inFolder(work: (write: (providers: object[]) => Promise<void>, open: (inner: Store) => Promise<EncryptionAtRest>, folder: string) => Promise<void>): Promise<void> {
+async function inFolder(
+  work: (write: (providers: object[]) => Promise<void>, open: (inner: Store) => Promise<EncryptionAtRest>, folder: string) => Promise<void>,
+): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "encryption-"));
   const file = join(folder, "config.yaml");
-  const write = (providers: object[]) => writeFile(file, JSON.stringify({ apiVersion: "apiserver.config.k8s.io/v1", kind: "EncryptionConfiguration", resources: [{ resources: ["secrets"], providers }] }));
+  const write = (providers: object[]) =>
+    writeFile(
+      file,
+      JSON.stringify({ apiVersion: "apiserver.config.k8s.io/v1", kind: "EncryptionConfiguration", resources: [{ resources: ["secrets"], providers }] }),
+    );
   const open = (inner: Store) => EncryptionAtRest.open(inner, { file, reloads: false, storageRoot: "/registry/", allowsKmsV1: false }, environment);
   try {
     await work(write, open, folder);
@@ -86,7 +101,11 @@ test("encryption at rest: keys of a plugin on its socket", () =>
     // What the plugin refuses to open is a fault of the value.
     plugin.refuses = true;
     await inner.commit({ kind: "put", key: `${key}b`, value: Buffer.from((await inner.get(key))!.value), expected: 0 });
-    ok(Buffer.from((await again.store.get(`${key}b`))!.value).toString().includes("cipher: message authentication failed"));
+    ok(
+      Buffer.from((await again.store.get(`${key}b`))!.value)
+        .toString()
+        .includes("cipher: message authentication failed"),
+    );
     plugin.stop();
   }));
 
@@ -98,7 +117,9 @@ test("encryption at rest: the file is read again; one that is wrong changes noth
     await put(encryption.store, "text");
     equal(await encryption.reload(), false);
     await write([{ aescbc: { keys: [] } }]);
-    await rejects(encryption.reload(), { message: "error while parsing file: resources[0].providers[0].aescbc.keys: Required value: at least one keys is required" });
+    await rejects(encryption.reload(), {
+      message: "error while parsing file: resources[0].providers[0].aescbc.keys: Required value: at least one keys is required",
+    });
     equal(await textOf(encryption.store), "text");
     await write([{ secretbox: { keys: [aesKey(2)] } }, { aesgcm: { keys: [aesKey(1)] } }]);
     equal(await encryption.reload(), true);

@@ -73,7 +73,8 @@ export class EncryptionAtRest implements AsyncDisposable {
   }
 
   #follow({ rules, abort }: Loaded): void {
-    for (const envelope of rules.envelopes) this.#tasks.start(`look after the key management plugin ${envelope.name}`, (signal) => envelope.run(AbortSignal.any([signal, abort.signal])));
+    for (const envelope of rules.envelopes)
+      this.#tasks.start(`look after the key management plugin ${envelope.name}`, (signal) => envelope.run(AbortSignal.any([signal, abort.signal])));
   }
 
   async #reloadAgain(signal: AbortSignal): Promise<void> {
@@ -159,6 +160,9 @@ async function bytesOf(file: string): Promise<Uint8Array> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const text = code === "ENOENT" ? "no such file or directory" : code === "EACCES" ? "permission denied" : message;
-    throw new EncryptionConfigError(`error while parsing file: error while loading file: error reading encryption provider configuration file ${JSON.stringify(file)}: open ${file}: ${text}`, { cause: error });
+    throw new EncryptionConfigError(
+      `error while parsing file: error while loading file: error reading encryption provider configuration file ${JSON.stringify(file)}: open ${file}: ${text}`,
+      { cause: error },
+    );
   }
 }

@@ -43,9 +43,13 @@ export class ExtensionConnections implements ExtensionConnector {
         headers: { host: target.host, ...(request.headers as OutgoingHttpHeaders), ...(body.length > 0 && { "content-length": body.length }) },
         signal,
       });
-      outgoing.on("error", (error) => reject(signal.aborted ? signal.reason : new Error(connectionFault(error, target.serverName, target.address), { cause: error })));
+      outgoing.on("error", (error) =>
+        reject(signal.aborted ? signal.reason : new Error(connectionFault(error, target.serverName, target.address), { cause: error })),
+      );
       outgoing.on("response", (response) => resolve(answerOf(response, method)));
-      outgoing.on("upgrade", (response, socket, head) => resolve({ status: 101, headers: flatten(response.headers), body: { kind: "upgrade", accept: (client) => join(client, { stream: socket, head }) } }));
+      outgoing.on("upgrade", (response, socket, head) =>
+        resolve({ status: 101, headers: flatten(response.headers), body: { kind: "upgrade", accept: (client) => join(client, { stream: socket, head }) } }),
+      );
       outgoing.end(body.length > 0 ? body : undefined);
     });
   }
@@ -81,7 +85,8 @@ function answerOf(response: IncomingMessage, method: string): ApiResponse {
   // HTTP/2 clients may not be sent it.
   const { connection: _connection, ...headers } = flatten(response.headers);
   const status = response.statusCode ?? 502;
-  if (method !== "HEAD" && status !== 204 && status !== 304) return { status, headers, body: { kind: "stream", chunks: response as AsyncIterable<Uint8Array> } };
+  if (method !== "HEAD" && status !== 204 && status !== 304)
+    return { status, headers, body: { kind: "stream", chunks: response as AsyncIterable<Uint8Array> } };
   response.resume();
   return { status, headers, body: { kind: "bytes", bytes: new Uint8Array() } };
 }

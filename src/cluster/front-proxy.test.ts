@@ -18,20 +18,44 @@ import { keysInMemory } from "./key-store.ts";
 
 const authority = (clock = systemClock()) => new Certificates(keysInMemory(), clock);
 
-const der = async (certificates: Certificates, name: string, groups: readonly string[] = []) => new Uint8Array(new X509Certificate((await certificates.client(name, name, [...groups])).certificate).raw);
-const names = { allowedNames: ["front-proxy"], username: ["x-remote-user"], uid: ["x-remote-uid"], group: ["x-remote-group"], extraPrefixes: ["x-remote-extra-"] };
-const request = (certificate: Uint8Array | undefined, headers: Record<string, string>) => ({ method: "GET", path: "/", query: "", headers, body: new Uint8Array(), peer: { address: "", isHttp2: false, ...(certificate !== undefined && { certificate }) }, signal: new AbortController().signal });
+const der = async (certificates: Certificates, name: string, groups: readonly string[] = []) =>
+  new Uint8Array(new X509Certificate((await certificates.client(name, name, [...groups])).certificate).raw);
+const names = {
+  allowedNames: ["front-proxy"],
+  username: ["x-remote-user"],
+  uid: ["x-remote-uid"],
+  group: ["x-remote-group"],
+  extraPrefixes: ["x-remote-extra-"],
+};
+const request = (certificate: Uint8Array | undefined, headers: Record<string, string>) => ({
+  method: "GET",
+  path: "/",
+  query: "",
+  headers,
+  body: new Uint8Array(),
+  peer: { address: "", isHttp2: false, ...(certificate !== undefined && { certificate }) },
+  signal: new AbortController().signal,
+});
 const headers = { "x-remote-user": "jane", "x-remote-uid": "7", "x-remote-group": "a\nb", "x-remote-extra-acme.com%2fproject": "p1\np2" };
 
 test("front proxies: headers count from a proxy of the proxies' own authority, and from nobody else", async () => {
   const [proxies, clients] = [authority(), authority()];
   const clock = systemClock();
-  const authenticator = firstOf([requestHeaders(new CertificateTrust([await proxies.authority()]), names, clock), clientCertificates(new CertificateTrust([await clients.authority()]), clock)]);
+  const authenticator = firstOf([
+    requestHeaders(new CertificateTrust([await proxies.authority()]), names, clock),
+    clientCertificates(new CertificateTrust([await clients.authority()]), clock),
+  ]);
   const asked = async (certificate: Uint8Array | undefined, given: Record<string, string> = headers) => authenticator.authenticate(request(certificate, given));
-  deepEqual(await asked(await der(proxies, "front-proxy")), { user: { username: "jane", uid: "7", groups: ["a", "b", "system:authenticated"], extra: { "acme.com/project": ["p1", "p2"] } } });
+  deepEqual(await asked(await der(proxies, "front-proxy")), {
+    user: { username: "jane", uid: "7", groups: ["a", "b", "system:authenticated"], extra: { "acme.com/project": ["p1", "p2"] } },
+  });
   const client = await asked(await der(clients, "front-proxy", ["dev"]));
   ok(client !== undefined && "user" in client);
-  deepEqual([client.user.username, client.user.groups], ["front-proxy", ["dev", "system:authenticated"]], "a client of the cluster's authority is who its certificate says");
+  deepEqual(
+    [client.user.username, client.user.groups],
+    ["front-proxy", ["dev", "system:authenticated"]],
+    "a client of the cluster's authority is who its certificate says",
+  );
   ok("rejected" in (await asked(await der(proxies, "another")))!, "another name of the proxies' authority");
   ok("rejected" in (await asked(await der(proxies, "front-proxy"), {}))!, "a proxy that names nobody is nobody");
   equal(await asked(undefined), undefined, "without a certificate headers mean nothing");
@@ -56,7 +80,12 @@ test("reloads: what is good comes into force, what is not changes nothing and is
   const jane = { client: cluster.clientFor({ username: "jane", groups: ["system:authenticated"] }) };
   const mayRead = async () => (await ask(jane, "GET", "/api/v1/nodes")).status;
   equal(await mayRead(), 403);
-  reloads.authorization("1", { authorizers: [{ type: "RBAC", name: "rbac" }, { type: "AlwaysAllow", name: "all" }] });
+  reloads.authorization("1", {
+    authorizers: [
+      { type: "RBAC", name: "rbac" },
+      { type: "AlwaysAllow", name: "all" },
+    ],
+  });
   equal(await mayRead(), 200);
   reloads.authorization("2", { authorizers: [] });
   reloads.authorization("3", new Error("cannot be read"));
@@ -64,8 +93,14 @@ test("reloads: what is good comes into force, what is not changes nothing and is
   reloads.authentication("1", () => ({ anonymous: { enabled: true, conditions: [{ path: "/version" }] } }));
   reloads.authentication("2", () => ({}));
   const metrics = (await ask(cluster, "GET", "/metrics")).text;
-  const count = (what: string, status: string) => new RegExp(`apiserver_${what}_config_controller_automatic_reloads_total\\{apiserver_id_hash="sha256:[0-9a-f]{64}",status="${status}"\\} (\\d)`).exec(metrics)?.[1];
-  deepEqual([count("authorization", "success"), count("authorization", "failure"), count("authentication", "success"), count("authentication", "failure")], ["1", "2", "1", "1"]);
+  const count = (what: string, status: string) =>
+    new RegExp(`apiserver_${what}_config_controller_automatic_reloads_total\\{apiserver_id_hash="sha256:[0-9a-f]{64}",status="${status}"\\} (\\d)`).exec(
+      metrics,
+    )?.[1];
+  deepEqual(
+    [count("authorization", "success"), count("authorization", "failure"), count("authentication", "success"), count("authentication", "failure")],
+    ["1", "2", "1", "1"],
+  );
   equal(metrics.match(/^apiserver_authorization_config_controller_last_config_info\{/gm)?.length, 1);
 });
 

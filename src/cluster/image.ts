@@ -45,6 +45,8 @@ async function requireSocket(socketPath: string, dataDir: string, { clock }: Env
     );
     if (problem === undefined) return;
     if (clock.monotonicMs() < end && (await readProcessId(dataDir)) !== undefined) continue;
-    throw new Error(`no containerd answers at ${socketPath}: start \`coracle up\` with --runtime containerd first, or name its directory with --data-dir`, { cause: problem });
+    throw new Error(`no containerd answers at ${socketPath}: start \`coracle up\` with --runtime containerd first, or name its directory with --data-dir`, {
+      cause: problem,
+    });
   }
 }

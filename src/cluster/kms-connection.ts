@@ -31,10 +31,17 @@ export async function connectKms(endpoint: string, timeoutMs: number): Promise<K
     const options = { deadline: new Date(Date.now() + timeoutMs) };
     const [asked, answered] = [kmsMessages[`${method}Request`], kmsMessages[`${method}Response`]];
     return new Promise((resolve, reject) => {
-      client.makeUnaryRequest(`/v2.KeyManagementService/${method}`, (value: object) => encode(asked, value), (bytes) => decode(answered, bytes) as T, request, options, (error, response) => {
-        if (error === null) resolve(response!);
-        else reject(kmsError(error));
-      });
+      client.makeUnaryRequest(
+        `/v2.KeyManagementService/${method}`,
+        (value: object) => encode(asked, value),
+        (bytes) => decode(answered, bytes) as T,
+        request,
+        options,
+        (error, response) => {
+          if (error === null) resolve(response!);
+          else reject(kmsError(error));
+        },
+      );
     });
   };
   return {

@@ -28,7 +28,18 @@ test("process id: what one process runs is refused to another", async () => {
 test("process id: files that tell of no running process", async () => {
   await writeProcessId(folder);
   const [, start] = (await readFile(file, "utf8")).trim().split(" ");
-  const table = ["", "\n", `${process.pid}\n`, `${process.pid} ${Number(start) + 1}\n`, `${process.pid} ${start}`, `-1 ${start}\n`, `0 ${start}\n`, "4194304999 1\n", "1 undefined\n", "nonsense 1\n"];
+  const table = [
+    "",
+    "\n",
+    `${process.pid}\n`,
+    `${process.pid} ${Number(start) + 1}\n`,
+    `${process.pid} ${start}`,
+    `-1 ${start}\n`,
+    `0 ${start}\n`,
+    "4194304999 1\n",
+    "1 undefined\n",
+    "nonsense 1\n",
+  ];
   for (const text of table) {
     await writeFile(file, text);
     equal(await readProcessId(folder), undefined, JSON.stringify(text));

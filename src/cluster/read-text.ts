@@ -11,4 +11,10 @@ export async function readText(path: string): Promise<string> {
   }
 }
 
-const meanings: Readonly<Record<string, string>> = { ENOENT: "no such file or directory", EACCES: "permission denied", EISDIR: "is a directory", ENOTDIR: "not a directory", ELOOP: "too many levels of symbolic links" };
+const meanings: Readonly<Record<string, string>> = {
+  ENOENT: "no such file or directory",
+  EACCES: "permission denied",
+  EISDIR: "is a directory",
+  ENOTDIR: "not a directory",
+  ELOOP: "too many levels of symbolic links",
+};

@@ -34,7 +34,10 @@ test("a listener shows the successor of its certificate without a restart", asyn
   const source = () => certificates.serving("s", ["127.0.0.1"]);
   const [current, ca] = [await source(), await certificates.authority()];
   await using stack = new AsyncDisposableStack();
-  const listener = stack.adopt(await listenTls({ address: "127.0.0.1", port: 0, ...current, handler: async () => bytesResponse(200, "text/plain", ""), log: silentLog, maxBodyBytes: 0 }), (opened) => opened.close());
+  const listener = stack.adopt(
+    await listenTls({ address: "127.0.0.1", port: 0, ...current, handler: async () => bytesResponse(200, "text/plain", ""), log: silentLog, maxBodyBytes: 0 }),
+    (opened) => opened.close(),
+  );
   stack.use(followPair({ clock, log: silentLog, name: "s", current, source, onNew: listener.setCertificate }));
   equal(await shownBy(listener.port, ca), serial(current.certificate));
   const renewed = Promise.withResolvers<void>();
@@ -60,8 +63,13 @@ test("a client shows the successor in a new connection; what is under way ends o
     return path === "/held" ? held.promise : bytesResponse(200, "text/plain", "");
   };
   await using stack = new AsyncDisposableStack();
-  const listener = stack.adopt(await listenTls({ address: "127.0.0.1", port: 0, ...(await certificates.serving("s", ["127.0.0.1"])), handler, log: silentLog, maxBodyBytes: 0 }), (opened) => opened.close());
-  const transport = stack.use(tlsConnection(`https://127.0.0.1:${listener.port}`, certificates, { clock, random: seededRandom(1), log: silentLog, setVerbosity() {} })).transportFor({ username: "u", groups: [] });
+  const listener = stack.adopt(
+    await listenTls({ address: "127.0.0.1", port: 0, ...(await certificates.serving("s", ["127.0.0.1"])), handler, log: silentLog, maxBodyBytes: 0 }),
+    (opened) => opened.close(),
+  );
+  const transport = stack
+    .use(tlsConnection(`https://127.0.0.1:${listener.port}`, certificates, { clock, random: seededRandom(1), log: silentLog, setVerbosity() {} }))
+    .transportFor({ username: "u", groups: [] });
   const get = (path: string) => transport({ method: "GET", path, query: "", headers: {}, body: new Uint8Array(), signal: new AbortController().signal });
   await get("/");
   const underWay = get("/held");

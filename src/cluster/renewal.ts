@@ -59,7 +59,7 @@ export function followPair(options: FollowOptions): AsyncDisposable {
 }
 
 async function follow({ clock, log, name, current, source, onNew }: FollowOptions, signal: AbortSignal): Promise<void> {
-  for (let used = current; ; ) {
+  for (let used = current; ;) {
     await sleep(clock, Math.min(nextLookMs(used, clock.nowMs()) - clock.nowMs(), longestWaitMs), signal);
     if (clock.nowMs() < lifeOf(used.certificate).dueMs) continue;
     try {

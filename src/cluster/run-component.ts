@@ -50,7 +50,10 @@ export async function serverOf(dataDir: string): Promise<string> {
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
-    throw new Error(`cannot read ${path} (${(error as Error).message}): start \`coracle apiserver --data-dir ${dataDir}\` first, or name the server with --server`, { cause: error });
+    throw new Error(
+      `cannot read ${path} (${(error as Error).message}): start \`coracle apiserver --data-dir ${dataDir}\` first, or name the server with --server`,
+      { cause: error },
+    );
   }
   const server = parseKubeconfig(text).clusters[0]?.cluster.server;
   if (server === undefined) throw new Error(`${path} names no server`);

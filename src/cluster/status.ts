@@ -13,7 +13,10 @@ export async function runStatus(words: readonly string[]): Promise<number> {
   if (words.some(isSecurity)) return (await import("./security/security-status.ts")).runSecurityStatus(dataDir);
   const pid = await readProcessId(dataDir);
   const kubeconfig = join(dataDir, "kubeconfig");
-  const server = await readFile(kubeconfig, "utf8").then((text) => parseKubeconfig(text).clusters[0]?.cluster.server, () => undefined);
+  const server = await readFile(kubeconfig, "utf8").then(
+    (text) => parseKubeconfig(text).clusters[0]?.cluster.server,
+    () => undefined,
+  );
   const rows = [
     ["process", pid === undefined ? "not running" : String(pid)],
     ["data", dataDir],

@@ -55,7 +55,12 @@ async function stopProcesses(environment: Environment, dataDir: string): Promise
   if (!(await exists(directory))) return;
   await using borrowed = borrowPrograms(environment);
   for (const name of await readdir(directory)) {
-    const runtime = await startProcessRuntime({ programs: borrowed.programs, ...environment, stateDirectory: join(directory, name), socketDirectory: join(runtimeDirectory(dataDir), `p${name}`) });
+    const runtime = await startProcessRuntime({
+      programs: borrowed.programs,
+      ...environment,
+      stateDirectory: join(directory, name),
+      socketDirectory: join(runtimeDirectory(dataDir), `p${name}`),
+    });
     await removeAllPods(runtime);
     await runtime.close();
   }

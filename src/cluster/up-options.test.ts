@@ -30,8 +30,18 @@ test("options of up: defaults", () => {
 });
 
 test("options of up: choices", () => {
-  const { components, port, store, serviceCidrs, isVerbose, mayInstall } = read("--components=apiserver, dns", "--port=0", "--store=etcd=http://a:1,http://b:1", "--service-cidr=10.1.0.0/24,fd00::/112", "-v", "--no-install");
-  deepEqual([[...components], port, store, serviceCidrs, isVerbose, mayInstall], [["apiserver", "dns"], 0, "etcd=http://a:1,http://b:1", ["10.1.0.0/24", "fd00::/112"], true, false]);
+  const { components, port, store, serviceCidrs, isVerbose, mayInstall } = read(
+    "--components=apiserver, dns",
+    "--port=0",
+    "--store=etcd=http://a:1,http://b:1",
+    "--service-cidr=10.1.0.0/24,fd00::/112",
+    "-v",
+    "--no-install",
+  );
+  deepEqual(
+    [[...components], port, store, serviceCidrs, isVerbose, mayInstall],
+    [["apiserver", "dns"], 0, "etcd=http://a:1,http://b:1", ["10.1.0.0/24", "fd00::/112"], true, false],
+  );
 });
 
 test("options of up: refusals name the option and what was given", () => {

@@ -63,9 +63,11 @@ export function readUpOptions({ options: given, operands, flags }: Arguments): U
   const options = withUpstreamNames(given, flags.get("apiserver") ?? new Map());
   if (operands.length > 0) throw new UsageError(`unexpected word ${JSON.stringify(operands[0])}`);
   const runtime = options.get("runtime") ?? "auto";
-  if (!["auto", "containerd", "process", "simulated"].includes(runtime)) throw new UsageError(`--runtime is one of auto, containerd, process, simulated; not ${JSON.stringify(runtime)}`);
+  if (!["auto", "containerd", "process", "simulated"].includes(runtime))
+    throw new UsageError(`--runtime is one of auto, containerd, process, simulated; not ${JSON.stringify(runtime)}`);
   const store = options.get("store") ?? "lmdb";
-  if (store !== "lmdb" && store !== "memory" && !store.startsWith("etcd=")) throw new UsageError(`--store is one of lmdb, memory, etcd=URL,…; not ${JSON.stringify(store)}`);
+  if (store !== "lmdb" && store !== "memory" && !store.startsWith("etcd="))
+    throw new UsageError(`--store is one of lmdb, memory, etcd=URL,…; not ${JSON.stringify(store)}`);
   requireApart(options);
   return {
     dataDir: resolve(options.get("data-dir") ?? defaultDataDir()),
@@ -106,7 +108,8 @@ function readComponents(text: string | undefined): ReadonlySet<ComponentName> {
   if (text === undefined) return new Set(componentNames);
   const names = list(text);
   for (const name of names) {
-    if (!(componentNames as readonly string[]).includes(name)) throw new UsageError(`--components knows ${componentNames.join(", ")}; not ${JSON.stringify(name)}`);
+    if (!(componentNames as readonly string[]).includes(name))
+      throw new UsageError(`--components knows ${componentNames.join(", ")}; not ${JSON.stringify(name)}`);
   }
   return new Set(names as ComponentName[]);
 }
@@ -124,7 +127,8 @@ function cidrs(options: ReadonlyMap<string, string>, name: string, fallback: str
   const texts = list(options.get(name) ?? fallback);
   for (const text of texts.length === 0 ? [""] : texts) {
     const cidr = parseCidr(text);
-    if (cidr === undefined || cidr.last - cidr.first < 15n) throw new UsageError(`--${name} wants a range of addresses such as ${fallback}; not ${JSON.stringify(text)}`);
+    if (cidr === undefined || cidr.last - cidr.first < 15n)
+      throw new UsageError(`--${name} wants a range of addresses such as ${fallback}; not ${JSON.stringify(text)}`);
   }
   return texts;
 }
@@ -133,7 +137,9 @@ function cidrs(options: ReadonlyMap<string, string>, name: string, fallback: str
 function requireApart(options: ReadonlyMap<string, string>): void {
   const defaults = { "service-cidr": "10.0.0.0/16", "pod-cidr": defaultPodCidr, "node-cidr": "10.243.0.0/24", "load-balancer-cidr": "10.242.0.0/24" };
   const isUsed = (name: string) => options.has(name) || name === "service-cidr" || name === "pod-cidr";
-  const ranges = Object.entries(defaults).filter(([name]) => isUsed(name)).flatMap(([name, fallback]) => cidrs(options, name, fallback).map((text) => ({ name, text, cidr: parseCidr(text)! })));
+  const ranges = Object.entries(defaults)
+    .filter(([name]) => isUsed(name))
+    .flatMap(([name, fallback]) => cidrs(options, name, fallback).map((text) => ({ name, text, cidr: parseCidr(text)! })));
   for (const [index, one] of ranges.entries()) {
     const other = ranges.slice(index + 1).find(({ cidr }) => cidrContainsCidr(cidr, one.cidr) || cidrContainsCidr(one.cidr, cidr));
     if (other !== undefined) throw new UsageError(`--${one.name} ${one.text} and --${other.name} ${other.text} overlap: choose ranges that do not`);
@@ -142,8 +148,13 @@ function requireApart(options: ReadonlyMap<string, string>): void {
 
 function nodeCidr(options: ReadonlyMap<string, string>): string {
   const texts = cidrs(options, "node-cidr", "10.243.0.0/24");
-  if (texts.length > 1 || parseCidr(texts[0]!)?.family !== "IPv4") throw new UsageError(`--node-cidr wants one IPv4 range; not ${JSON.stringify(texts.join(","))}`);
+  if (texts.length > 1 || parseCidr(texts[0]!)?.family !== "IPv4")
+    throw new UsageError(`--node-cidr wants one IPv4 range; not ${JSON.stringify(texts.join(","))}`);
   return texts[0]!;
 }
 
-const list = (text: string) => text.split(",").map((item) => item.trim()).filter((item) => item !== "");
+const list = (text: string) =>
+  text
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");

@@ -32,7 +32,12 @@ async function runOn(options: UpOptions, environment: Environment): Promise<void
   const certificates = new Certificates(keyDirectory(options.dataDir), environment.clock);
   const signal = waitForSignal();
   await using apiServer = await startApiServer(environment, options, certificates);
-  await using kubeconfig = await keepAdminKubeconfig(environment, { dataDir: options.dataDir, server: apiServer.url, authority: apiServer.authority, certificates });
+  await using kubeconfig = await keepAdminKubeconfig(environment, {
+    dataDir: options.dataDir,
+    server: apiServer.url,
+    authority: apiServer.authority,
+    certificates,
+  });
   await using api = loopbackConnection(apiServer.url, apiServer.server.handle);
   await using _components = await startComponents({ environment, options, certificates, api });
   await writeProcessId(options.dataDir);

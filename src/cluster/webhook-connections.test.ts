@@ -20,7 +20,11 @@ test("webhooks are reached over HTTP/2, services over HTTP/1.1, and failures are
     else if (request.url === "/stops") {
       response.writeHead(200, { "content-length": "100" });
       response.write("{");
-      setImmediate(() => (request.httpVersionMajor === 2 ? (response as unknown as { stream: { close(code: number): void } }).stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR) : request.socket.destroy()));
+      setImmediate(() =>
+        request.httpVersionMajor === 2
+          ? (response as unknown as { stream: { close(code: number): void } }).stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR)
+          : request.socket.destroy(),
+      );
     } else if (request.url === "/moved") response.writeHead(302, { location: "/" }).end();
     else if (request.url !== "/hangs") response.end(`${request.httpVersion} ${request.headers["host"] ?? request.headers[":authority"]} ${request.url}`);
   });
@@ -45,14 +49,22 @@ test("webhooks are reached over HTTP/2, services over HTTP/1.1, and failures are
   assert.equal(await post({ url: `${url}/own`, caBundle: certificate }), `200 2.0 127.0.0.1:${port} /own`);
   assert.equal(await post({ url: "https://hook.ns.svc/own", address: { host: "127.0.0.1", port }, caBundle: certificate }), "200 1.1 hook.ns.svc /own");
   await assert.rejects(post({ url }), { message: "tls: failed to verify certificate: x509: certificate signed by unknown authority" });
-  await assert.rejects(post({ url: "https://other.ns.svc/", address: { host: "127.0.0.1", port }, caBundle }), { message: "tls: failed to verify certificate: x509: certificate is valid for hook.ns.svc, not other.ns.svc" });
+  await assert.rejects(post({ url: "https://other.ns.svc/", address: { host: "127.0.0.1", port }, caBundle }), {
+    message: "tls: failed to verify certificate: x509: certificate is valid for hook.ns.svc, not other.ns.svc",
+  });
   await assert.rejects(post({ url: "https://127.0.0.1:1/" }), { message: "dial tcp 127.0.0.1:1: connect: connection refused" });
   for (const address of [undefined, { host: "127.0.0.1", port }]) {
     const at = address === undefined ? { caBundle } : { caBundle, address };
     const host = address === undefined ? url : "https://hook.ns.svc:443";
     await assert.rejects(post({ url: `${host}/long`, ...at }), { message: "the answer is longer than 16777216 bytes" });
-    await assert.rejects(post({ url: `${host}/stops`, ...at }), { message: address === undefined ? "Stream closed with error code NGHTTP2_INTERNAL_ERROR" : "unexpected EOF" });
-    assert.equal(await post({ url: `${host}/a`, ...at }), `200 ${address === undefined ? "2.0" : "1.1"} ${new URL(host).host || "hook.ns.svc"}${address === undefined ? "" : ":443"} /a`, "the next one is answered again");
+    await assert.rejects(post({ url: `${host}/stops`, ...at }), {
+      message: address === undefined ? "Stream closed with error code NGHTTP2_INTERNAL_ERROR" : "unexpected EOF",
+    });
+    assert.equal(
+      await post({ url: `${host}/a`, ...at }),
+      `200 ${address === undefined ? "2.0" : "1.1"} ${new URL(host).host || "hook.ns.svc"}${address === undefined ? "" : ":443"} /a`,
+      "the next one is answered again",
+    );
   }
   const left = new AbortController();
   const pending = post({ url: `${url}/hangs`, caBundle }, left.signal);

@@ -21,7 +21,9 @@ export class WebhookConnections implements WebhookConnector {
     const url = new URL(target.url);
     try {
       const session = target.address === undefined ? await abortable(this.#session(url, target), signal) : undefined;
-      return session === undefined ? await this.#postOverHttp1(url, target, { body, signal }) : await postOverHttp2(session, url, { body, signal, authority: authorityOf(target) });
+      return session === undefined
+        ? await this.#postOverHttp1(url, target, { body, signal })
+        : await postOverHttp2(session, url, { body, signal, authority: authorityOf(target) });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw new Error(connectionFault(error, hostOf(url), target.address ?? { host: hostOf(url), port: portOf(url) }), { cause: error });
@@ -82,7 +84,12 @@ const keyOf = (url: URL, { address, caBundle = "" }: WebhookTarget) => `${url.ho
 const authorityOf = ({ url }: WebhookTarget) => /^https:\/\/([^/?#]*)/.exec(url)?.[1] ?? "";
 const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, "");
 const portOf = ({ port }: URL) => (port === "" ? 443 : Number(port));
-const headersOf = (body: Uint8Array) => ({ accept: "application/json, */*", "content-type": "application/json", "user-agent": "kube-apiserver-admission", "content-length": String(body.length) });
+const headersOf = (body: Uint8Array) => ({
+  accept: "application/json, */*",
+  "content-type": "application/json",
+  "user-agent": "kube-apiserver-admission",
+  "content-length": String(body.length),
+});
 
 /** As Go has it, each certificate of a bundle is trusted for itself: it may be the server's own. */
 const trust = ({ caBundle }: { readonly caBundle?: string | undefined }) => (caBundle === undefined ? {} : { ca: caBundle, allowPartialTrustChain: true });
@@ -91,7 +98,13 @@ const trust = ({ caBundle }: { readonly caBundle?: string | undefined }) => (caB
 function openSession(url: URL, { caBundle }: WebhookTarget, forget: () => void): Promise<ClientHttp2Session | undefined> {
   return new Promise((resolve, reject) => {
     const host = hostOf(url);
-    const socket = tls.connect({ host, port: portOf(url), ALPNProtocols: ["h2", "http/1.1"], ...(isIP(host) === 0 && { servername: host }), ...trust({ caBundle }) });
+    const socket = tls.connect({
+      host,
+      port: portOf(url),
+      ALPNProtocols: ["h2", "http/1.1"],
+      ...(isIP(host) === 0 && { servername: host }),
+      ...trust({ caBundle }),
+    });
     socket.once("error", reject);
     socket.once("secureConnect", () => {
       if (socket.alpnProtocol !== "h2") {

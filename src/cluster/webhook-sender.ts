@@ -15,9 +15,23 @@ export async function webhookSender(path: string): Promise<ReviewSender> {
   const user = config.users?.find(({ name }) => name === context?.user)?.user ?? {};
   if (cluster?.server === undefined) throw new Error(`${path} names no server`);
   const folder = dirname(path);
-  const [ca, cert, key] = await Promise.all([material(cluster, "certificate-authority", folder), material(user, "client-certificate", folder), material(user, "client-key", folder)]);
-  const headers = { accept: "application/json, */*", "content-type": "application/json", ...(user.token !== undefined && { authorization: `Bearer ${user.token}` }) };
-  const options: RequestOptions = { method: "POST", headers, ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
+  const [ca, cert, key] = await Promise.all([
+    material(cluster, "certificate-authority", folder),
+    material(user, "client-certificate", folder),
+    material(user, "client-key", folder),
+  ]);
+  const headers = {
+    accept: "application/json, */*",
+    "content-type": "application/json",
+    ...(user.token !== undefined && { authorization: `Bearer ${user.token}` }),
+  };
+  const options: RequestOptions = {
+    method: "POST",
+    headers,
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+  };
   return (body, { timeoutMs }) => post(`${cluster.server}?timeout=${timeoutMs / 1000}s`, body, { ...options, timeout: timeoutMs });
 }
 

@@ -78,7 +78,9 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     ...(quotaRules === undefined
       ? []
       : [on("resourcequota-controller", ["resourcequota"], () => resourceQuotaController({ rules: quotaRules, ...workers("resource-quota", 5) }))]),
-    on("namespace-controller", ["namespace"], () => namespaceController({ ...workers("namespace", 10), ...(namespaceGraceMs !== undefined && { graceMs: namespaceGraceMs }) })),
+    on("namespace-controller", ["namespace"], () =>
+      namespaceController({ ...workers("namespace", 10), ...(namespaceGraceMs !== undefined && { graceMs: namespaceGraceMs }) }),
+    ),
     on("serviceaccount-controller", ["serviceaccount"], () => serviceAccountController),
     on("garbage-collector-controller", ["garbagecollector"], () => garbageCollectorController(workers("gc", 20))),
     on("daemonset-controller", ["daemonset"], () => daemonSetController(workers("daemonset", 2))),

@@ -34,7 +34,10 @@ test("a table of mounts counts once it reads the same twice", async () => {
   const reads = ["a b", "a", "a b c", "a b c", "x"];
   assert.equal(await readSteadily("/x", async () => reads.shift()!), "a b c");
   let reading = 0;
-  await assert.rejects(readSteadily("/x", async () => String(reading++)), { message: "/x did not stay the same for two of 50 reads" });
+  await assert.rejects(
+    readSteadily("/x", async () => String(reading++)),
+    { message: "/x did not stay the same for two of 50 reads" },
+  );
 });
 
 test("mountinfo with blanks in a path", () => {

@@ -84,7 +84,9 @@ function reasonToApprove({ csr: { spec }, nodes }: ApprovalSnapshot): string | u
     return isProxy ? "The proxy of a node" : undefined;
   }
   if (spec.signerName !== servingSigner || request.commonName !== spec.username) return undefined;
-  const taken = new Set(nodes.filter(({ metadata }) => metadata.name !== nodeName).flatMap(({ status }) => (status?.addresses ?? []).map(({ address }) => address)));
+  const taken = new Set(
+    nodes.filter(({ metadata }) => metadata.name !== nodeName).flatMap(({ status }) => (status?.addresses ?? []).map(({ address }) => address)),
+  );
   const isOwn = request.dnsNames.every((name) => name === nodeName) && request.addresses.every((address) => isOfMachine(address) && !taken.has(address));
   return isOwn ? "A node serves under its own name and addresses" : undefined;
 }

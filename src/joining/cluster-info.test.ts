@@ -19,9 +19,13 @@ icmv+3upMgIhAOYEll/l/NJNWZHg1vwCdvg7gszz9V+RvrQZF2l9cCXe
 `;
 
 function info(secret: string, id = "abcdef"): ConfigMap {
-  const kubeconfig = JSON.stringify({ clusters: [{ name: "", cluster: { server: "https://10.0.0.1:6443", "certificate-authority-data": Buffer.from(authority).toString("base64") } }] });
+  const kubeconfig = JSON.stringify({
+    clusters: [{ name: "", cluster: { server: "https://10.0.0.1:6443", "certificate-authority-data": Buffer.from(authority).toString("base64") } }],
+  });
   const header = Buffer.from(JSON.stringify({ alg: "HS256", kid: id })).toString("base64url");
-  const signature = createHmac("sha256", secret).update(`${header}.${Buffer.from(kubeconfig).toString("base64url")}`).digest("base64url");
+  const signature = createHmac("sha256", secret)
+    .update(`${header}.${Buffer.from(kubeconfig).toString("base64url")}`)
+    .digest("base64url");
   return { metadata: { name: "cluster-info" }, data: { kubeconfig, [`jws-kubeconfig-${id}`]: `${header}..${signature}` } };
 }
 
@@ -38,4 +42,5 @@ for (const [says, given, hashes, message] of [
 ] as const)
   test(`not believed: ${says}`, () => assert.throws(() => trustedAuthority(given as ConfigMap, token, hashes), message));
 
-for (const text of ["", "abc.def", "ABCDEF.0123456789abcdef", "abcdef.0123456789abcdeg.x"]) test(`no token: ${text}`, () => assert.throws(() => parseToken(text), /a token looks like/));
+for (const text of ["", "abc.def", "ABCDEF.0123456789abcdef", "abcdef.0123456789abcdeg.x"])
+  test(`no token: ${text}`, () => assert.throws(() => parseToken(text), /a token looks like/));

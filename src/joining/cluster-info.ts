@@ -30,13 +30,17 @@ export function trustedAuthority(info: ConfigMap, token: BootstrapTokenText, has
   if (kubeconfig === undefined) throw new JoinError("the server has no cluster info: `coracle token create` makes it");
   if (signature === undefined) throw new JoinError("the server does not know this token, or it has ended: `coracle token create` makes another");
   const [header = "", , given = ""] = signature.split(".");
-  const expected = createHmac("sha256", token.secret).update(`${header}.${Buffer.from(kubeconfig).toString("base64url")}`).digest();
+  const expected = createHmac("sha256", token.secret)
+    .update(`${header}.${Buffer.from(kubeconfig).toString("base64url")}`)
+    .digest();
   const actual = Buffer.from(given, "base64url");
-  if (actual.length !== expected.length || !timingSafeEqual(actual, expected)) throw new JoinError("the server's cluster info is not signed with this token: it is not the cluster that the token is for");
+  if (actual.length !== expected.length || !timingSafeEqual(actual, expected))
+    throw new JoinError("the server's cluster info is not signed with this token: it is not the cluster that the token is for");
   const authority = parseKubeconfig(kubeconfig).clusters[0]?.cluster["certificate-authority-data"];
   if (authority === undefined) throw new JoinError("the server's cluster info names no authority");
   const pem = Buffer.from(authority, "base64").toString();
-  if (hashes.length > 0 && !hashes.includes(authorityHash(pem))) throw new JoinError(`the server's authority is ${authorityHash(pem)}, which is not what was expected`);
+  if (hashes.length > 0 && !hashes.includes(authorityHash(pem)))
+    throw new JoinError(`the server's authority is ${authorityHash(pem)}, which is not what was expected`);
   return pem;
 }
 
@@ -50,21 +54,28 @@ export function authorityHash(pem: string): string {
 export function fetchClusterInfo(server: string): Promise<ConfigMap> {
   return new Promise((resolve, reject) => {
     const fail = (reason: string) => reject(new JoinError(`cannot read the cluster info of ${server}: ${reason}`));
-    const outgoing = request(new URL("/api/v1/namespaces/kube-public/configmaps/cluster-info", server), { rejectUnauthorized: false, timeout: 10_000 }, (answer) => {
-      let text = "";
-      answer.setEncoding("utf8").on("data", (part: string) => {
-        text += part;
-        if (text.length > maxInfoLength) outgoing.destroy(new Error("it is too long"));
-      });
-      answer.on("end", () => {
-        if (answer.statusCode !== 200) return fail(answer.statusCode === 404 || answer.statusCode === 403 ? "there is none: `coracle token create` makes it" : `status ${answer.statusCode}`);
-        try {
-          resolve(JSON.parse(text) as ConfigMap);
-        } catch {
-          fail("it is no JSON");
-        }
-      });
-    });
+    const outgoing = request(
+      new URL("/api/v1/namespaces/kube-public/configmaps/cluster-info", server),
+      { rejectUnauthorized: false, timeout: 10_000 },
+      (answer) => {
+        let text = "";
+        answer.setEncoding("utf8").on("data", (part: string) => {
+          text += part;
+          if (text.length > maxInfoLength) outgoing.destroy(new Error("it is too long"));
+        });
+        answer.on("end", () => {
+          if (answer.statusCode !== 200)
+            return fail(
+              answer.statusCode === 404 || answer.statusCode === 403 ? "there is none: `coracle token create` makes it" : `status ${answer.statusCode}`,
+            );
+          try {
+            resolve(JSON.parse(text) as ConfigMap);
+          } catch {
+            fail("it is no JSON");
+          }
+        });
+      },
+    );
     outgoing.on("timeout", () => outgoing.destroy(new Error("no answer within 10 s"))).on("error", (error) => fail(error.message));
     outgoing.end();
   });

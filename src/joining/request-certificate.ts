@@ -15,7 +15,11 @@ export interface CertificateWish extends RequestedSubject {
 }
 
 /** PEM. Rejects with JoinError when it is denied, fails, or is not signed within `timeoutMs`. */
-export async function requestCertificate(client: Client, wish: CertificateWish, { clock, timeoutMs = 60_000 }: { clock: Clock; timeoutMs?: number }): Promise<{ readonly key: string; readonly certificate: string }> {
+export async function requestCertificate(
+  client: Client,
+  wish: CertificateWish,
+  { clock, timeoutMs = 60_000 }: { clock: Clock; timeoutMs?: number },
+): Promise<{ readonly key: string; readonly certificate: string }> {
   const { key, request } = await makeCertificateRequest(wish);
   const name = `node-csr-${createHash("sha256").update(request).digest("hex").slice(0, 40)}`;
   await client.create(resources.certificateSigningRequests, {
@@ -30,7 +34,10 @@ export async function requestCertificate(client: Client, wish: CertificateWish, 
     if (certificate !== "") return { key, certificate: Buffer.from(certificate, "base64").toString() };
     const refused = refusalOf(csr);
     if (refused !== undefined) throw new JoinError(`the certificate for ${wish.commonName} was refused: ${refused}`);
-    if (clock.monotonicMs() > end) throw new JoinError(`the certificate for ${wish.commonName} was not signed within ${timeoutMs / 1000} s: \`kubectl certificate approve ${name}\` approves it`);
+    if (clock.monotonicMs() > end)
+      throw new JoinError(
+        `the certificate for ${wish.commonName} was not signed within ${timeoutMs / 1000} s: \`kubectl certificate approve ${name}\` approves it`,
+      );
   }
 }
 

@@ -46,7 +46,9 @@ export class Housekeeping {
     if (!this.#options.runtime.hasNetwork) return;
     group.start("image collection", (signal) => this.#images.run(signal));
     const { clock, log } = this.#options;
-    group.start("log rotation", (signal) => repeat({ clock, log, intervalMs: logIntervalMs, failure: "Could not rotate logs" }, (inner) => this.#rotateLogs(inner), signal));
+    group.start("log rotation", (signal) =>
+      repeat({ clock, log, intervalMs: logIntervalMs, failure: "Could not rotate logs" }, (inner) => this.#rotateLogs(inner), signal),
+    );
   }
 
   #active(): PodWorker[] {

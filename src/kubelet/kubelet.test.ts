@@ -61,7 +61,9 @@ test("a pod that was deleted while no kubelet ran is stopped; what others run st
     spec: { nodeName: "n1", automountServiceAccountToken: false, containers: [{ name: "c", image: "web:1" }] },
   });
   await cluster.settled();
-  const others = runtime!.runPodSandbox({ config: { metadata: { name: "q", namespace: "default", uid: "u", attempt: 0 }, labels: { "io.kubernetes.pod.uid": "u" } } });
+  const others = runtime!.runPodSandbox({
+    config: { metadata: { name: "q", namespace: "default", uid: "u", attempt: 0 }, labels: { "io.kubernetes.pod.uid": "u" } },
+  });
   await cluster.advance(1000);
   await others;
   await cluster.stopComponent("kubelet");
@@ -96,10 +98,18 @@ test("a pod starts once its claim is bound to a volume that its node can reach",
     metadata: { name: "data", namespace: "default" },
     spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, volumeName: "pv" },
   });
-  const volumeOn = (node: string) => ({ required: { nodeSelectorTerms: [{ matchExpressions: [{ key: "kubernetes.io/hostname", operator: "In", values: [node] }] }] } });
+  const volumeOn = (node: string) => ({
+    required: { nodeSelectorTerms: [{ matchExpressions: [{ key: "kubernetes.io/hostname", operator: "In", values: [node] }] }] },
+  });
   await client.create(resources.persistentVolumes, {
     metadata: { name: "pv" },
-    spec: { accessModes: ["ReadWriteOnce"], capacity: { storage: "1Gi" }, local: { path: "/x" }, nodeAffinity: volumeOn("n2"), claimRef: { namespace: "default", name: "data", uid: claim.metadata.uid! } },
+    spec: {
+      accessModes: ["ReadWriteOnce"],
+      capacity: { storage: "1Gi" },
+      local: { path: "/x" },
+      nodeAffinity: volumeOn("n2"),
+      claimRef: { namespace: "default", name: "data", uid: claim.metadata.uid! },
+    },
   });
   await client.create(resources.pods, {
     metadata: { name: "p", namespace: "default" },
@@ -110,7 +120,8 @@ test("a pod starts once its claim is bound to a volume that its node can reach",
       containers: [{ name: "c", image: "web:1", volumeMounts: [{ name: "v", mountPath: "/v" }] }],
     },
   });
-  const told = async () => (await client.list(resources.events, "default")).items.filter(({ reason }) => reason === "FailedMount").map(({ message }) => message);
+  const told = async () =>
+    (await client.list(resources.events, "default")).items.filter(({ reason }) => reason === "FailedMount").map(({ message }) => message);
   await cluster.advance(1000);
   await client.patch(resources.persistentVolumeClaims, "default", "data", { type: "merge", subresource: "status", body: { status: { phase: "Bound" } } });
   await cluster.advance(5000);
@@ -130,15 +141,25 @@ test("a machine that goes down ends its pods in order, each in its time, and tak
   const create = (name: string, priorityClassName?: string) =>
     cluster.client.create(resources.pods, {
       metadata: { name, namespace: "default", annotations: { "simulated.coracle.dev/stop": name === "slow" ? "after=1h" : "after=2s" } },
-      spec: { nodeName: "n1", terminationGracePeriodSeconds: 60, automountServiceAccountToken: false, containers: [{ name: "c", image: "web:1" }], ...(priorityClassName !== undefined && { priorityClassName }) },
+      spec: {
+        nodeName: "n1",
+        terminationGracePeriodSeconds: 60,
+        automountServiceAccountToken: false,
+        containers: [{ name: "c", image: "web:1" }],
+        ...(priorityClassName !== undefined && { priorityClassName }),
+      },
     });
   for (const [name, priorityClassName] of [["slow"], ["quick"], ["critical", "system-node-critical"]] as const) await create(name, priorityClassName);
   await cluster.settled();
-  const pods = async () => Object.fromEntries((await cluster.client.list(resources.pods, "default")).items.map(({ metadata, status }) => [metadata.name, status]));
+  const pods = async () =>
+    Object.fromEntries((await cluster.client.list(resources.pods, "default")).items.map(({ metadata, status }) => [metadata.name, status]));
   const down = kubelet!.shutDown();
   await cluster.advance(5000);
   const early = await pods();
-  equal([early["quick"]?.phase, early["quick"]?.reason, early["quick"]?.message, early["slow"]?.phase, early["critical"]?.phase].join(), "Failed,Terminated,Pod was terminated in response to imminent node shutdown.,Running,Running");
+  equal(
+    [early["quick"]?.phase, early["quick"]?.reason, early["quick"]?.message, early["slow"]?.phase, early["critical"]?.phase].join(),
+    "Failed,Terminated,Pod was terminated in response to imminent node shutdown.,Running,Running",
+  );
   const ready = (await cluster.client.get(resources.nodes, "", "n1")).status?.conditions?.find(({ type }) => type === "Ready");
   equal(`${ready?.status} ${ready?.reason}: ${ready?.message}`, "False KubeletNotReady: node is shutting down");
   await create("late");
@@ -156,7 +177,10 @@ test("many simulated nodes share a process", async () => {
   await using cluster = await TestCluster.start({ components: Object.fromEntries(names.map((name) => [name, kubeletOf(name)])) });
   await begin(cluster);
   for (const nodeName of names) {
-    await cluster.client.create(resources.pods, { metadata: { name: `p-${nodeName}`, namespace: "default" }, spec: { nodeName, automountServiceAccountToken: false, containers: [{ name: "c", image: "web:1" }] } });
+    await cluster.client.create(resources.pods, {
+      metadata: { name: `p-${nodeName}`, namespace: "default" },
+      spec: { nodeName, automountServiceAccountToken: false, containers: [{ name: "c", image: "web:1" }] },
+    });
   }
   await cluster.settled();
   const { items } = await cluster.client.list(resources.pods, "default");
@@ -169,7 +193,11 @@ async function begin(cluster: TestCluster): Promise<void> {
 }
 
 /** A kubelet of a simulated node; its runtime is its own unless one is given. */
-function kubeletOf(nodeName: string, given?: ContainerRuntime, more: { settings?: KubeletSettings; onKubelet?: (kubelet: Kubelet) => void } = {}): ClusterComponent {
+function kubeletOf(
+  nodeName: string,
+  given?: ContainerRuntime,
+  more: { settings?: KubeletSettings; onKubelet?: (kubelet: Kubelet) => void } = {},
+): ClusterComponent {
   return async ({ transportFor, clock, random, log, signal }) => {
     const runtime = given ?? createSimulatedRuntime({ clock, random });
     const kubelet = createKubelet({

@@ -164,12 +164,22 @@ class NodeAgent implements Kubelet {
       group.start("pods", (inner) => this.#followPods(parts, inner));
       group.start("runtime events", (inner) => this.#workers.followRuntime(inner));
       if (this.runtime.hasNetwork) group.start("relist", (inner) => this.#workers.relist(inner));
-      if (this.runtime.hasNetwork) group.start("what pods leave", (inner) => repeat({ clock, log, intervalMs: leftoversMs, failure: "Could not remove what pods left" }, (each) => this.#removeLeftovers(each), inner));
+      if (this.runtime.hasNetwork)
+        group.start("what pods leave", (inner) =>
+          repeat({ clock, log, intervalMs: leftoversMs, failure: "Could not remove what pods left" }, (each) => this.#removeLeftovers(each), inner),
+        );
       const plugins = this.#options.storage.plugins({ client, nodeName });
       if (plugins !== undefined) {
         // A driver that comes makes up for what fails here.
-        group.start("drivers", (inner) => plugins.announce(inner).catch((error: unknown) => inner.aborted || log.warn("Could not tell of the node's drivers", { node: nodeName, error })).then(() => undefined));
-        group.start("plugins", (inner) => new PluginWatcher({ directory: plugins.directory, handlers: new Map([...plugins.handlers, ["DRAPlugin", managers.claims]]), clock, log }).run(inner));
+        group.start("drivers", (inner) =>
+          plugins
+            .announce(inner)
+            .catch((error: unknown) => inner.aborted || log.warn("Could not tell of the node's drivers", { node: nodeName, error }))
+            .then(() => undefined),
+        );
+        group.start("plugins", (inner) =>
+          new PluginWatcher({ directory: plugins.directory, handlers: new Map([...plugins.handlers, ["DRAPlugin", managers.claims]]), clock, log }).run(inner),
+        );
       }
       managers.start(group, () => this.#workers, this.runtime);
       housekeeping.start(group);
@@ -196,7 +206,15 @@ class NodeAgent implements Kubelet {
     const { clock, random, log, nodeName } = this.#options;
     const { client, events, facts, managers, group } = base;
     const shared = { client, events, clock, random, log, nodeName, settings: this.#settings, runtime: this.runtime, workers: () => this.#workers };
-    const reporter: NodeReporter = new NodeReporter({ ...shared, facts, statusIntervalMs: this.runtime.hasNetwork ? 10_000 : 300_000, pressure: () => housekeeping.pressure, devices: () => managers.devices.resources(), isShuttingDown: () => shutdown.isShuttingDown, volumesInUse: () => this.#options.storage.inUse.names });
+    const reporter: NodeReporter = new NodeReporter({
+      ...shared,
+      facts,
+      statusIntervalMs: this.runtime.hasNetwork ? 10_000 : 300_000,
+      pressure: () => housekeeping.pressure,
+      devices: () => managers.devices.resources(),
+      isShuttingDown: () => shutdown.isShuttingDown,
+      volumesInUse: () => this.#options.storage.inUse.names,
+    });
     this.#options.storage.inUse.onChange(() => reporter.reportSoon());
     const housekeeping = new Housekeeping({ ...shared, usage: this.#usage, onConditions: () => reporter.reportSoon() });
     const shutdown: NodeShutdown = new NodeShutdown({ ...shared, onChange: () => reporter.reportSoon() });
@@ -214,7 +232,17 @@ class NodeAgent implements Kubelet {
 
   async #facts(signal: AbortSignal): Promise<NodeFacts> {
     const { nodeName, nodeAddress, serverPort, kubeletVersion, machine, labels = {} } = this.#options;
-    return { name: nodeName, address: nodeAddress, port: serverPort, kubeletVersion, machine, labels, settings: this.#settings, podCidrs: this.#options.podCidrs ?? [], version: await this.runtime.version(signal) };
+    return {
+      name: nodeName,
+      address: nodeAddress,
+      port: serverPort,
+      kubeletVersion,
+      machine,
+      labels,
+      settings: this.#settings,
+      podCidrs: this.#options.podCidrs ?? [],
+      version: await this.runtime.version(signal),
+    };
   }
 
   #usageSource(): UsageSource {
@@ -237,7 +265,12 @@ class NodeAgent implements Kubelet {
       runtimeName: facts.version.runtime_name,
       objects: new ObjectSource(informers),
       tokens: new ServiceAccountTokens({ client, clock }),
-      images: new ImagePuller({ images: runtime, clock, ...(runtime.hasNetwork && { limits: this.#settings }), ...(this.#options.credentialProviders !== undefined && { providers: this.#options.credentialProviders }) }),
+      images: new ImagePuller({
+        images: runtime,
+        clock,
+        ...(runtime.hasNetwork && { limits: this.#settings }),
+        ...(this.#options.credentialProviders !== undefined && { providers: this.#options.credentialProviders }),
+      }),
       nodeName,
       nodeAddress,
       allocatable: nodeAllocatable(machine, this.#settings),
@@ -245,14 +278,21 @@ class NodeAgent implements Kubelet {
       services: () => services?.list() ?? [],
       ownNode,
       certificates: new PodCertificates({ client, clock, informers, nodeName, ownNode }),
-      canMountReadOnlyRecursively: () => reporter.node?.status?.runtimeHandlers?.find(({ name = "" }) => name === "")?.features?.recursiveReadOnlyMounts === true,
+      canMountReadOnlyRecursively: () =>
+        reporter.node?.status?.runtimeHandlers?.find(({ name = "" }) => name === "")?.features?.recursiveReadOnlyMounts === true,
       managers,
       allocations: this.#allocations,
-      judgeResize: (pod, allocation) => judgeResize({ pod, allocation, node: reporter.node ?? { metadata: {} }, others: this.#othersThan(pod), settings: this.#settings }),
+      judgeResize: (pod, allocation) =>
+        judgeResize({ pod, allocation, node: reporter.node ?? { metadata: {} }, others: this.#othersThan(pod), settings: this.#settings }),
       resourcesFreed: () => this.#workers.wakeWaiting(),
       admit: (pod) => {
         const others = this.#othersThan(pod);
-        return shutdown.refuse() ?? refusedUnderPressure(pod, housekeeping.pressure) ?? (reporter.node === undefined ? undefined : admitPod(pod, reporter.node, others)) ?? managers.admit(pod);
+        return (
+          shutdown.refuse() ??
+          refusedUnderPressure(pod, housekeeping.pressure) ??
+          (reporter.node === undefined ? undefined : admitPod(pod, reporter.node, others)) ??
+          managers.admit(pod)
+        );
       },
     };
   }
@@ -266,7 +306,11 @@ class NodeAgent implements Kubelet {
     const { informers, staticPods } = parts;
     const { informer, release } = informers.borrow<Pod>(resources.pods, { fieldSelector: `spec.nodeName=${this.nodeName}` });
     // Services must be known before the first container is told of them.
-    if (this.runtime.hasNetwork) await informers.get(resources.services).synced(signal).catch(() => undefined);
+    if (this.runtime.hasNetwork)
+      await informers
+        .get(resources.services)
+        .synced(signal)
+        .catch(() => undefined);
     const stop = informer.subscribe((change) => this.#take(change, parts));
     try {
       await informer.synced(signal);

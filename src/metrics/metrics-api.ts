@@ -10,7 +10,10 @@ const apiVersion = `${group}/${version}`;
 /** What is used here of a kubelet's `/stats/summary`. */
 export interface Summary {
   readonly node?: Usage;
-  readonly pods?: readonly { readonly podRef: { readonly namespace: string; readonly name: string }; readonly containers?: readonly (Usage & { readonly name: string })[] }[];
+  readonly pods?: readonly {
+    readonly podRef: { readonly namespace: string; readonly name: string };
+    readonly containers?: readonly (Usage & { readonly name: string })[];
+  }[];
 }
 
 interface Usage {
@@ -57,5 +60,8 @@ function measured({ cpu }: Usage): object {
 function usageOf(usage: Usage | undefined): { cpu: string; memory: string } | undefined {
   const { cpu: { usageNanoCores } = {}, memory: { workingSetBytes } = {} } = usage ?? {};
   if (usageNanoCores === undefined || workingSetBytes === undefined) return undefined;
-  return { cpu: formatQuantity(BigInt(Math.round(usageNanoCores)), -9, "decimalSI"), memory: formatQuantity(BigInt(Math.round(workingSetBytes)), 0, "binarySI") };
+  return {
+    cpu: formatQuantity(BigInt(Math.round(usageNanoCores)), -9, "decimalSI"),
+    memory: formatQuantity(BigInt(Math.round(workingSetBytes)), 0, "binarySI"),
+  };
 }

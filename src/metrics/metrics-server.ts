@@ -50,9 +50,11 @@ export class MetricsServer {
   async #answer({ method, path, query }: ApiRequest): Promise<object> {
     if (path === "/apis") return { kind: "APIGroupList", apiVersion: "v1", groups: [] };
     if (path === root) return resourceList;
-    const [, namespace, resource, name] = /^(?:\/namespaces\/([^/]+))?\/(nodes|pods)(?:\/([^/]+))?$/.exec(path.startsWith(root) ? path.slice(root.length) : "") ?? [];
+    const [, namespace, resource, name] =
+      /^(?:\/namespaces\/([^/]+))?\/(nodes|pods)(?:\/([^/]+))?$/.exec(path.startsWith(root) ? path.slice(root.length) : "") ?? [];
     if (resource === undefined) throw new StatusError({ message: "the server could not find the requested resource", reason: "NotFound", code: 404 });
-    if (method !== "GET") throw new StatusError({ message: "the server does not allow this method on the requested resource", reason: "MethodNotAllowed", code: 405 });
+    if (method !== "GET")
+      throw new StatusError({ message: "the server does not allow this method on the requested resource", reason: "MethodNotAllowed", code: 405 });
     const selector = new URLSearchParams(query).get("labelSelector") ?? "";
     return resource === "nodes" ? this.#nodes(name, selector) : this.#pods(namespace ?? "", name, selector);
   }
@@ -81,7 +83,12 @@ export class MetricsServer {
     return metricsList("PodMetrics", await this.#measured<Pod>(items, selector, ({ spec }) => spec?.nodeName, podMetrics));
   }
 
-  async #measured<T extends Node | Pod>(items: readonly T[], selectorText: string, nodeOf: (item: T) => string | undefined, make: (item: T, summary: Summary | undefined) => object | undefined): Promise<object[]> {
+  async #measured<T extends Node | Pod>(
+    items: readonly T[],
+    selectorText: string,
+    nodeOf: (item: T) => string | undefined,
+    make: (item: T, summary: Summary | undefined) => object | undefined,
+  ): Promise<object[]> {
     const selector = parseLabelSelector(selectorText);
     const chosen = items.filter(({ metadata }) => matchesLabels(selector, metadata.labels));
     const made = await Promise.all(chosen.map(async (item) => make(item, await this.#summaryOf(nodeOf(item) ?? ""))));
@@ -100,7 +107,14 @@ export class MetricsServer {
   async #ask(node: string): Promise<Summary | undefined> {
     const limit = deadline(this.#options.clock, askMs);
     try {
-      const { status, body } = await this.#options.transport({ method: "GET", path: `/api/v1/nodes/${encodeURIComponent(node)}/proxy/stats/summary`, query: "only_cpu_and_memory=true", headers: {}, body: new Uint8Array(), signal: limit.signal });
+      const { status, body } = await this.#options.transport({
+        method: "GET",
+        path: `/api/v1/nodes/${encodeURIComponent(node)}/proxy/stats/summary`,
+        query: "only_cpu_and_memory=true",
+        headers: {},
+        body: new Uint8Array(),
+        signal: limit.signal,
+      });
       const chunks: Uint8Array[] = [];
       if (body.kind === "bytes") chunks.push(body.bytes);
       else if (body.kind === "stream") for await (const chunk of body.chunks) chunks.push(chunk);

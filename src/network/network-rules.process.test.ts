@@ -52,7 +52,14 @@ describe("network rules", { skip: whyNot() ?? false }, () => {
   test("a flow that began before the proxy knew the Service reaches it afterwards", async () => {
     const server = await programs.start({
       command: "ip",
-      args: ["netns", "exec", wan, process.execPath, "-e", `require("dgram").createSocket("udp4").on("message",function(m,r){this.send("here",r.port,r.address)}).bind(5353)`],
+      args: [
+        "netns",
+        "exec",
+        wan,
+        process.execPath,
+        "-e",
+        `require("dgram").createSocket("udp4").on("message",function(m,r){this.send("here",r.port,r.address)}).bind(5353)`,
+      ],
     });
     assert.equal(await ask(pod), "");
     await nft(`table ip proxy { chain pre { type nat hook prerouting priority dstnat; ip daddr ${serviceAddress} udp dport 53 dnat to 198.51.100.5:5353; }\n}`);

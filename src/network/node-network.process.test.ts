@@ -14,9 +14,24 @@ test("a range that another network of the machine has is told, and nothing is ma
   try {
     await namespaces.ip(["link", "add", "other", "type", "bridge"], namespace);
     await namespaces.addAddress("other", "10.77.0.1/24", namespace);
-    const within = { ...programs, run: (spec: Parameters<typeof programs.run>[0], signal?: AbortSignal) => programs.run({ ...spec, command: "ip", args: ["netns", "exec", namespace, spec.command, ...(spec.args ?? [])] }, signal) };
-    const options = { programs: within, log: silentLog, instanceId: "t", podCidrs: ["10.77.0.0/24"], clusterCidrs: ["10.77.0.0/16"], serviceCidrs: [], loadBalancerCidrs: [] };
-    await assert.rejects(setUpNodeNetwork(options), /the pods' range 10\.77\.0\.0\/24 is in use: interface other has the address 10\.77\.0\.1; choose another range with --pod-cidr/);
+    const within = {
+      ...programs,
+      run: (spec: Parameters<typeof programs.run>[0], signal?: AbortSignal) =>
+        programs.run({ ...spec, command: "ip", args: ["netns", "exec", namespace, spec.command, ...(spec.args ?? [])] }, signal),
+    };
+    const options = {
+      programs: within,
+      log: silentLog,
+      instanceId: "t",
+      podCidrs: ["10.77.0.0/24"],
+      clusterCidrs: ["10.77.0.0/16"],
+      serviceCidrs: [],
+      loadBalancerCidrs: [],
+    };
+    await assert.rejects(
+      setUpNodeNetwork(options),
+      /the pods' range 10\.77\.0\.0\/24 is in use: interface other has the address 10\.77\.0\.1; choose another range with --pod-cidr/,
+    );
     assert.doesNotMatch(await namespaces.ip(["link", "show"], namespace), /cor-t/);
   } finally {
     await namespaces.remove(namespace);

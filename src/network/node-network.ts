@@ -57,7 +57,10 @@ async function requireFreeRanges(links: NetworkNamespaces, own: string, podCidrs
     for (const { local = "" } of link.addr_info ?? []) {
       const address = parseIp(local);
       const taken = address && ranges.find((range) => cidrContains(range, address));
-      if (taken !== undefined) throw new Error(`the pods' range ${cidrText(taken)} is in use: interface ${link.ifname} has the address ${local}; choose another range with --pod-cidr`);
+      if (taken !== undefined)
+        throw new Error(
+          `the pods' range ${cidrText(taken)} is in use: interface ${link.ifname} has the address ${local}; choose another range with --pod-cidr`,
+        );
     }
   }
 }

@@ -38,7 +38,9 @@ export async function runNodeRoutes(options: NodeRoutesOptions, signal: AbortSig
   const controller = defineController({
     name: "node-routes",
     workers: 1,
-    watches: [watch(resources.nodes, { keys: () => ["routes"], isRelevant: ({ kind, object, old }) => kind !== "update" || routesOf(object) !== routesOf(old) })],
+    watches: [
+      watch(resources.nodes, { keys: () => ["routes"], isRelevant: ({ kind, object, old }) => kind !== "update" || routesOf(object) !== routesOf(old) }),
+    ],
     reconcile: async (_key, { caches }) => setRoutes(links, wantedRoutes(caches.of(resources.nodes).list(), options.nodeName), options),
   });
   await controller.run({ client, informers, events: { record: () => {} }, clock, random, log }, signal);
@@ -57,7 +59,11 @@ export function wantedRoutes(nodes: readonly DeepReadonly<Node>[], self: string)
   return routes;
 }
 
-async function setRoutes(links: NetworkNamespaces, wanted: ReadonlyMap<string, string>, { log, clusterCidrs, serverAddress }: NodeRoutesOptions): Promise<void> {
+async function setRoutes(
+  links: NetworkNamespaces,
+  wanted: ReadonlyMap<string, string>,
+  { log, clusterCidrs, serverAddress }: NodeRoutesOptions,
+): Promise<void> {
   const isNeighbour = async (address: string) => {
     const [route] = await links.ipJson(["route", "get", address]);
     return route !== undefined && route["gateway"] === undefined && route["type"] !== "local";
@@ -65,12 +71,14 @@ async function setRoutes(links: NetworkNamespaces, wanted: ReadonlyMap<string, s
   for (const [podCidr, address] of wanted) {
     const hop = (await isNeighbour(address)) ? address : serverAddress !== undefined && (await isNeighbour(serverAddress)) ? serverAddress : undefined;
     if (hop !== undefined) await links.ip(["route", "replace", podCidr, "via", hop, "proto", protocol]);
-    else if (!(await isOwn(links, address))) log.info("A node is no neighbour of this machine: the way to its pods is left to the machine's own routes", { podCidr, address });
+    else if (!(await isOwn(links, address)))
+      log.info("A node is no neighbour of this machine: the way to its pods is left to the machine's own routes", { podCidr, address });
   }
   const cluster = clusterCidrs.map((text) => parseCidr(text)!);
   for (const { dst } of await links.ipJson(["route", "show", "proto", protocol])) {
     const range = parseCidr(String(dst));
-    if (range !== undefined && !wanted.has(String(dst)) && cluster.some((outer) => cidrContainsCidr(outer, range))) await links.ip(["route", "del", String(dst), "proto", protocol]);
+    if (range !== undefined && !wanted.has(String(dst)) && cluster.some((outer) => cidrContainsCidr(outer, range)))
+      await links.ip(["route", "del", String(dst), "proto", protocol]);
   }
 }
 

@@ -29,7 +29,16 @@ export type { Caches, Watch } from "./watch.ts";
 export { condition, isConditionTrue, mergeConditions } from "./definition/conditions.ts";
 export type { ConditionClaim } from "./definition/conditions.ts";
 export { defineResource } from "./definition/define-resource.ts";
-export type { Column, CommonStatus, CustomObject, ObjectOf, ResourceDefinition, ResourceDefinitionOptions, ServedVersion, VersionContent } from "./definition/define-resource.ts";
+export type {
+  Column,
+  CommonStatus,
+  CustomObject,
+  ObjectOf,
+  ResourceDefinition,
+  ResourceDefinitionOptions,
+  ServedVersion,
+  VersionContent,
+} from "./definition/define-resource.ts";
 export { schema, Schema } from "./definition/schema.ts";
 export type { Infer, Presence } from "./definition/schema.ts";
 export { ChildConflictError } from "./reconciler/apply-difference.ts";

@@ -79,15 +79,23 @@ test("children are made, changed, pruned; status follows with conditions and the
   await cluster.apply(website("a", { replicas: 2, isPublic: true }));
   await cluster.settled();
   const { status, metadata } = await cluster.client.get(websites, "default", "a");
-  deepEqual({ ...status, conditions: status?.conditions?.map(({ lastTransitionTime: _time, ...rest }) => rest) }, {
-    ready: 2,
-    url: "https://a.test",
-    observedGeneration: 1,
-    conditions: [{ type: "Ready", status: "True", observedGeneration: 1, reason: "AllReady", message: "2 of 2 are ready" }],
-  });
+  deepEqual(
+    { ...status, conditions: status?.conditions?.map(({ lastTransitionTime: _time, ...rest }) => rest) },
+    {
+      ready: 2,
+      url: "https://a.test",
+      observedGeneration: 1,
+      conditions: [{ type: "Ready", status: "True", observedGeneration: 1, reason: "AllReady", message: "2 of 2 are ready" }],
+    },
+  );
   const deployment = await cluster.client.get(resources.deployments, "default", "a");
-  deepEqual(deployment.metadata.ownerReferences, [{ apiVersion: "example.com/v1", kind: "Website", name: "a", uid: metadata.uid, controller: true, blockOwnerDeletion: true }]);
-  equal((await cluster.client.list(resources.services, "default")).items.some((service) => service.metadata.name === "a"), true);
+  deepEqual(deployment.metadata.ownerReferences, [
+    { apiVersion: "example.com/v1", kind: "Website", name: "a", uid: metadata.uid, controller: true, blockOwnerDeletion: true },
+  ]);
+  equal(
+    (await cluster.client.list(resources.services, "default")).items.some((service) => service.metadata.name === "a"),
+    true,
+  );
   ok((await cluster.events("default")).some(({ reason, message, count }) => reason === "Ready" && message === "a.test is served" && count === 1));
 
   await cluster.client.patch(websites, "default", "a", { type: "merge", body: { spec: { replicas: 1, isPublic: null } } });
@@ -106,7 +114,10 @@ test("what somebody else changes in a child comes back; what the plan does not n
   await cluster.run(operator());
   await cluster.apply(website("a"));
   await cluster.settled();
-  await cluster.client.patch(resources.deployments, "default", "a", { type: "merge", body: { metadata: { labels: { team: "x" } }, spec: { replicas: 4, minReadySeconds: 3 } } });
+  await cluster.client.patch(resources.deployments, "default", "a", {
+    type: "merge",
+    body: { metadata: { labels: { team: "x" } }, spec: { replicas: 4, minReadySeconds: 3 } },
+  });
   await cluster.settled();
   const { spec, metadata } = await cluster.client.get(resources.deployments, "default", "a");
   deepEqual([spec?.replicas, spec?.minReadySeconds, metadata.labels?.["team"]], [1, 3, "x"]);
@@ -121,11 +132,17 @@ test("a settled object costs no write, nor does a new start of the operator chan
   await cluster.stop("website-operator");
   await cluster.run(operator());
   await cluster.advance("1h");
-  deepEqual((await cluster.client.list(websites, "default")).items.map(({ metadata }) => metadata.resourceVersion), before);
+  deepEqual(
+    (await cluster.client.list(websites, "default")).items.map(({ metadata }) => metadata.resourceVersion),
+    before,
+  );
   const atMs = cluster.clock.nowMs();
   await cluster.client.patch(websites, "default", "a", { type: "merge", body: { metadata: { annotations: { note: "x" } } } });
   await cluster.settled();
-  deepEqual(cluster.writes().filter((write) => write.by === "website-operator" && write.atMs >= atMs), []);
+  deepEqual(
+    cluster.writes().filter((write) => write.by === "website-operator" && write.atMs >= atMs),
+    [],
+  );
 });
 
 test("a child's name that is taken is told, not taken over", async () => {
@@ -134,7 +151,11 @@ test("a child's name that is taken is told, not taken over", async () => {
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name: "a" },
-    spec: { replicas: 0, selector: { matchLabels: { x: "y" } }, template: { metadata: { labels: { x: "y" } }, spec: { containers: [{ name: "c", image: "i" }] } } },
+    spec: {
+      replicas: 0,
+      selector: { matchLabels: { x: "y" } },
+      template: { metadata: { labels: { x: "y" } }, spec: { containers: [{ name: "c", image: "i" }] } },
+    },
   };
   await cluster.apply(foreign);
   await cluster.run(operator());
@@ -172,7 +193,10 @@ test("the schema is enforced: defaults, limits, rules; the webhooks mutate, refu
   deepEqual(made?.spec, { image: "nginx:1.29", replicas: 1, domain: "a.test" });
   await rejects(cluster.apply(website("b", { replicas: 9 })), /spec\.replicas: Invalid value: 9: .*less than or equal to 5/);
   await rejects(cluster.apply(website("a", { domain: "other.test" })), /the domain cannot be changed/);
-  await rejects(cluster.apply(website("b", { domain: "b.example.org" })), /admission webhook "validating\.websites\.example\.com\.website-operator\.operator" denied the request: spec\.domain: b\.example\.org is not ours/);
+  await rejects(
+    cluster.apply(website("b", { domain: "b.example.org" })),
+    /admission webhook "validating\.websites\.example\.com\.website-operator\.operator" denied the request: spec\.domain: b\.example\.org is not ours/,
+  );
   await cluster.stop("website-operator");
   await rejects(cluster.apply(website("b")), /failed calling webhook .* no such host/);
 });
@@ -203,7 +227,12 @@ test("a resource in two versions: each is read and written in either, stored in 
 
 test("the plan is a function: the same test without a cluster", () => {
   const object: Website = { ...website("a"), metadata: { name: "a", namespace: "default", uid: "u" }, spec: { domain: "a.test", image: "nginx", replicas: 2 } };
-  const deployment: Deployment = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a", ownerReferences: [{ apiVersion: "example.com/v1", kind: "Website", name: "a", uid: "u", controller: true }] }, status: { readyReplicas: 1 } };
+  const deployment: Deployment = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "a", ownerReferences: [{ apiVersion: "example.com/v1", kind: "Website", name: "a", uid: "u", controller: true }] },
+    status: { readyReplicas: 1 },
+  };
   const desired = planWebsite({ object, observed: undefined, nowMs: 0, ...viewOf(object, [deployment]) });
   deepEqual(desired.conditions, [{ type: "Ready", status: "False", reason: "Starting", message: "1 of 2 are ready" }]);
   equal(desired.children?.length, 1);
@@ -213,19 +242,42 @@ test("manifests: definition, rights, Service and Deployment, as kubectl takes th
   await using cluster = await startCluster({ nodes: 0 });
   const yaml = operator().yaml({ image: "registry.example.com/website-operator:1", replicas: 2 });
   const objects = await cluster.apply(yaml);
-  deepEqual(objects.map(({ kind }) => kind), ["CustomResourceDefinition", "Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Service", "Deployment"]);
-  deepEqual(operator().manifests().find(({ kind }) => kind === "ClusterRole")?.["rules"], [
-    { apiGroups: ["example.com"], resources: ["websites"], verbs: ["get", "list", "watch", "patch"] },
-    { apiGroups: ["example.com"], resources: ["websites/status"], verbs: ["patch"] },
-    { apiGroups: ["example.com"], resources: ["websites/finalizers"], verbs: ["update"] },
-    { apiGroups: ["apps"], resources: ["deployments"], verbs: ["get", "list", "watch", "create", "patch", "delete"] },
-    { apiGroups: [""], resources: ["services"], verbs: ["get", "list", "watch", "create", "patch", "delete"] },
-    { apiGroups: [""], resources: ["events"], verbs: ["create", "patch"] },
-    { apiGroups: ["apiextensions.k8s.io"], resources: ["customresourcedefinitions"], verbs: ["create"] },
-    { apiGroups: ["apiextensions.k8s.io"], resources: ["customresourcedefinitions"], resourceNames: ["websites.example.com"], verbs: ["get", "list", "watch", "patch"] },
-    { apiGroups: ["admissionregistration.k8s.io"], resources: ["validatingwebhookconfigurations"], verbs: ["create"] },
-    { apiGroups: ["admissionregistration.k8s.io"], resources: ["validatingwebhookconfigurations"], resourceNames: ["website-operator"], verbs: ["get", "patch"] },
-    { apiGroups: ["admissionregistration.k8s.io"], resources: ["mutatingwebhookconfigurations"], verbs: ["create"] },
-    { apiGroups: ["admissionregistration.k8s.io"], resources: ["mutatingwebhookconfigurations"], resourceNames: ["website-operator"], verbs: ["get", "patch"] },
-  ]);
+  deepEqual(
+    objects.map(({ kind }) => kind),
+    ["CustomResourceDefinition", "Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Service", "Deployment"],
+  );
+  deepEqual(
+    operator()
+      .manifests()
+      .find(({ kind }) => kind === "ClusterRole")?.["rules"],
+    [
+      { apiGroups: ["example.com"], resources: ["websites"], verbs: ["get", "list", "watch", "patch"] },
+      { apiGroups: ["example.com"], resources: ["websites/status"], verbs: ["patch"] },
+      { apiGroups: ["example.com"], resources: ["websites/finalizers"], verbs: ["update"] },
+      { apiGroups: ["apps"], resources: ["deployments"], verbs: ["get", "list", "watch", "create", "patch", "delete"] },
+      { apiGroups: [""], resources: ["services"], verbs: ["get", "list", "watch", "create", "patch", "delete"] },
+      { apiGroups: [""], resources: ["events"], verbs: ["create", "patch"] },
+      { apiGroups: ["apiextensions.k8s.io"], resources: ["customresourcedefinitions"], verbs: ["create"] },
+      {
+        apiGroups: ["apiextensions.k8s.io"],
+        resources: ["customresourcedefinitions"],
+        resourceNames: ["websites.example.com"],
+        verbs: ["get", "list", "watch", "patch"],
+      },
+      { apiGroups: ["admissionregistration.k8s.io"], resources: ["validatingwebhookconfigurations"], verbs: ["create"] },
+      {
+        apiGroups: ["admissionregistration.k8s.io"],
+        resources: ["validatingwebhookconfigurations"],
+        resourceNames: ["website-operator"],
+        verbs: ["get", "patch"],
+      },
+      { apiGroups: ["admissionregistration.k8s.io"], resources: ["mutatingwebhookconfigurations"], verbs: ["create"] },
+      {
+        apiGroups: ["admissionregistration.k8s.io"],
+        resources: ["mutatingwebhookconfigurations"],
+        resourceNames: ["website-operator"],
+        verbs: ["get", "patch"],
+      },
+    ],
+  );
 });

@@ -142,7 +142,19 @@ describe("Services by nftables: real traffic", { skip: whyNot() ?? false }, () =
       [pod1, "10.244.0.5"],
       [pod2, "10.244.0.6"],
     ] as const)
-      servers.push(await programs.start({ command: "ip", args: ["netns", "exec", namespace, process.execPath, "-e", `require("dgram").createSocket("udp4").on("message",function(m,r){this.send("${address}",r.port,r.address)}).bind(5353)`] }));
+      servers.push(
+        await programs.start({
+          command: "ip",
+          args: [
+            "netns",
+            "exec",
+            namespace,
+            process.execPath,
+            "-e",
+            `require("dgram").createSocket("udp4").on("message",function(m,r){this.send("${address}",r.port,r.address)}).bind(5353)`,
+          ],
+        }),
+      );
     const ports = [{ name: "dns", protocol: "UDP", port: 53, targetPort: 5353 }];
     const putBackend = (address: string) => {
       const slice = { ...endpointSlice([{ address, nodeName: "n1" }], 5353), ports: [{ name: "dns", protocol: "UDP", port: 5353 }] };

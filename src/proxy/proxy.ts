@@ -125,7 +125,10 @@ class RunningProxy {
 function dataplaneOf(options: ProxyOptions): Dataplane | undefined {
   switch (options.mode) {
     case "nft":
-      return both(createNftDataplane({ ...options, families: options.families ?? ["IPv4"] }), createForwarderDataplane({ ...options, places: loopbackNodePorts }));
+      return both(
+        createNftDataplane({ ...options, families: options.families ?? ["IPv4"] }),
+        createForwarderDataplane({ ...options, places: loopbackNodePorts }),
+      );
     case "forwarder":
       return createForwarderDataplane(options);
     case "none":

@@ -11,7 +11,12 @@ const claimOf = (marks: Record<string, string>, spec: PersistentVolumeClaim["spe
   metadata: { name: "c", namespace: "ns", uid: "u", annotations: marks },
   spec: { accessModes: ["ReadWriteOnce"], storageClassName: "local-path", resources: { requests: { storage: "1Gi" } }, ...spec },
 });
-const classOf = (more: Partial<StorageClass> = {}): StorageClass => ({ metadata: { name: "local-path" }, provisioner: provisionerName, volumeBindingMode: "WaitForFirstConsumer", ...more });
+const classOf = (more: Partial<StorageClass> = {}): StorageClass => ({
+  metadata: { name: "local-path" },
+  provisioner: provisionerName,
+  volumeBindingMode: "WaitForFirstConsumer",
+  ...more,
+});
 const node: Node = { metadata: { name: "n1", labels: { "kubernetes.io/hostname": "host1" } } };
 
 const claims: [title: string, snapshot: Partial<ClaimSnapshot> & { claim: PersistentVolumeClaim }, expected: string][] = [
@@ -21,9 +26,17 @@ const claims: [title: string, snapshot: Partial<ClaimSnapshot> & { claim: Persis
   ["has its volume", { claim: claimOf(chosen), hasVolume: true }, "none"],
   ["bound", { claim: claimOf(chosen, { volumeName: "pvc-u" }) }, "none"],
   ["the class is another's", { claim: claimOf(chosen), storageClass: classOf({ provisioner: "x" }) }, "none"],
-  ["at once, without a node", { claim: claimOf(asked), storageClass: classOf({ volumeBindingMode: "Immediate" }) }, 'refuse failed to provision volume with StorageClass "local-path": no node was chosen: directories of a node need a class with volumeBindingMode WaitForFirstConsumer'],
+  [
+    "at once, without a node",
+    { claim: claimOf(asked), storageClass: classOf({ volumeBindingMode: "Immediate" }) },
+    'refuse failed to provision volume with StorageClass "local-path": no node was chosen: directories of a node need a class with volumeBindingMode WaitForFirstConsumer',
+  ],
   ["the node is gone", { claim: claimOf(chosen), node: undefined }, 'reschedule failed to provision volume with StorageClass "local-path": node "n1" is gone'],
-  ["a device", { claim: claimOf(chosen, { volumeMode: "Block" }) }, 'refuse failed to provision volume with StorageClass "local-path": directories cannot be block devices'],
+  [
+    "a device",
+    { claim: claimOf(chosen, { volumeMode: "Block" }) },
+    'refuse failed to provision volume with StorageClass "local-path": directories cannot be block devices',
+  ],
 ];
 for (const [title, snapshot, expected] of claims) {
   test(`claim: ${title}`, () => {
@@ -34,7 +47,11 @@ for (const [title, snapshot, expected] of claims) {
 }
 
 test("a volume is a directory of the chosen node, for that claim", () => {
-  const volume = newVolume({ claim: claimOf(chosen), storageClass: classOf({ reclaimPolicy: "Retain", mountOptions: ["noexec"] }), node, hasVolume: false }, "pvc-u", "/d/pvc-u");
+  const volume = newVolume(
+    { claim: claimOf(chosen), storageClass: classOf({ reclaimPolicy: "Retain", mountOptions: ["noexec"] }), node, hasVolume: false },
+    "pvc-u",
+    "/d/pvc-u",
+  );
   deepEqual(volume, {
     metadata: { name: "pvc-u", annotations: { [annotations.provisionedBy]: provisionerName }, finalizers: [finalizer] },
     spec: {

@@ -37,11 +37,15 @@ export function planClaim({ claim, storageClass, node, hasVolume }: ClaimSnapsho
   const chosen = marks[annotations.selectedNode];
   if (chosen === undefined) {
     if (storageClass.volumeBindingMode === "WaitForFirstConsumer") return { kind: "none" };
-    return { kind: "refuse", message: refusal(storageClass, "no node was chosen: directories of a node need a class with volumeBindingMode WaitForFirstConsumer") };
+    return {
+      kind: "refuse",
+      message: refusal(storageClass, "no node was chosen: directories of a node need a class with volumeBindingMode WaitForFirstConsumer"),
+    };
   }
   if (spec.volumeMode === "Block") return { kind: "refuse", message: refusal(storageClass, "directories cannot be block devices") };
   if (spec.selector !== undefined) return { kind: "refuse", message: refusal(storageClass, "claim.Spec.Selector is not supported") };
-  if (spec.dataSourceRef !== undefined || spec.dataSource !== undefined) return { kind: "refuse", message: refusal(storageClass, "claims with a data source are not supported") };
+  if (spec.dataSourceRef !== undefined || spec.dataSource !== undefined)
+    return { kind: "refuse", message: refusal(storageClass, "claims with a data source are not supported") };
   if (node === undefined) return { kind: "reschedule", message: refusal(storageClass, `node ${JSON.stringify(chosen)} is gone`) };
   const volumeName = `pvc-${metadata.uid}`;
   // People find the claim by it. Names can be long; a file's name ends at 255.
@@ -84,7 +88,10 @@ export function newVolume(snapshot: ClaimSnapshot, volumeName: string, path: str
  * - delete: the directory goes, then the object
  * - finish: somebody deleted the object: its directory goes, as the reclaim policy says, and then the object may
  */
-export type VolumeDecision = { readonly kind: "none" } | { readonly kind: "delete"; readonly path: string } | { readonly kind: "finish"; readonly path: string | undefined };
+export type VolumeDecision =
+  | { readonly kind: "none" }
+  | { readonly kind: "delete"; readonly path: string }
+  | { readonly kind: "finish"; readonly path: string | undefined };
 
 export function planVolume({ metadata, spec, status }: DeepReadonly<PersistentVolume>): VolumeDecision {
   if (metadata.annotations?.[annotations.provisionedBy] !== provisionerName) return { kind: "none" };

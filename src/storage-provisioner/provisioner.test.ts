@@ -18,7 +18,8 @@ test("directories: made for everybody, removed whole, and none but ours", async 
   await writeFile(join(path, "file"), "");
   await directories.make(path);
   deepEqual([(await stat(path)).mode & 0o777, await readdir(path)], [0o777, ["file"]]);
-  for (const other of ["/etc", root, join(root, "a", "b"), `${root}/../x`]) await rejects(directories.remove(other), { message: `${other} is not a directory of this provisioner` });
+  for (const other of ["/etc", root, join(root, "a", "b"), `${root}/../x`])
+    await rejects(directories.remove(other), { message: `${other} is not a directory of this provisioner` });
   await directories.remove(path);
   await directories.remove(path);
   deepEqual(await readdir(root), []);
@@ -38,13 +39,16 @@ test("a claim whose node is chosen gets a volume once its directory can be made;
   };
   const user = { username: "provisioner", groups: ["system:masters", "system:authenticated"] };
   await using cluster = await TestCluster.start({
-    components: { storage: ({ transportFor, signal, ...context }) => createProvisioner({ ...context, transport: transportFor(user), directories }).run(signal) },
+    components: {
+      storage: ({ transportFor, signal, ...context }) => createProvisioner({ ...context, transport: transportFor(user), directories }).run(signal),
+    },
   });
   const { client } = cluster;
   await cluster.settled();
-  deepEqual((await client.list(resources.storageClasses, "")).items.map(({ metadata, volumeBindingMode }) => [metadata.name, metadata.annotations, volumeBindingMode]), [
-    ["local-path", { "storageclass.kubernetes.io/is-default-class": "true" }, "WaitForFirstConsumer"],
-  ]);
+  deepEqual(
+    (await client.list(resources.storageClasses, "")).items.map(({ metadata, volumeBindingMode }) => [metadata.name, metadata.annotations, volumeBindingMode]),
+    [["local-path", { "storageclass.kubernetes.io/is-default-class": "true" }, "WaitForFirstConsumer"]],
+  );
   await client.create(resources.nodes, { metadata: { name: "n1" } });
   const { metadata } = await client.create(resources.persistentVolumeClaims, {
     metadata: { name: "data", namespace: "default", annotations: { [annotations.provisioner]: provisionerName, [annotations.selectedNode]: "n1" } },

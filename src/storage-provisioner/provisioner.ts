@@ -68,7 +68,13 @@ function provisionerController(directories: VolumeDirectories): Controller {
     watches: [
       watch(resources.persistentVolumeClaims, { keys: ownKey, indexes: { class: classOf } }),
       watch(resources.persistentVolumes, { keys: ownKey }),
-      watch(resources.storageClasses, { keys: ({ metadata }, caches) => caches.of(resources.persistentVolumeClaims).byIndex("class", metadata.name ?? "").map(({ metadata: own }) => `${own.namespace}/${own.name}`) }),
+      watch(resources.storageClasses, {
+        keys: ({ metadata }, caches) =>
+          caches
+            .of(resources.persistentVolumeClaims)
+            .byIndex("class", metadata.name ?? "")
+            .map(({ metadata: own }) => `${own.namespace}/${own.name}`),
+      }),
       watch(resources.nodes),
     ],
     reconcile: (key, context) => {
@@ -94,7 +100,8 @@ async function provision(key: string, directories: VolumeDirectories, context: C
     hasVolume: caches.of(resources.persistentVolumes).get("", `pvc-${claim.metadata.uid}`) !== undefined,
   };
   const decision = planClaim(snapshot);
-  const tell = (type: "Normal" | "Warning", reason: string, message: string) => eventAction(referenceTo(resources.persistentVolumeClaims, claim), { type, reason, message });
+  const tell = (type: "Normal" | "Warning", reason: string, message: string) =>
+    eventAction(referenceTo(resources.persistentVolumeClaims, claim), { type, reason, message });
   switch (decision.kind) {
     case "none":
       return;
@@ -102,10 +109,16 @@ async function provision(key: string, directories: VolumeDirectories, context: C
       return done(context.carryOut(key, { actions: [tell("Warning", "ProvisioningFailed", decision.message)] }));
     case "reschedule": {
       const body = { metadata: { annotations: { [annotations.selectedNode]: null } } };
-      return done(context.carryOut(key, { actions: [tell("Warning", "ProvisioningFailed", decision.message), patchAction(resources.persistentVolumeClaims, claim, { type: "merge", body })] }));
+      return done(
+        context.carryOut(key, {
+          actions: [tell("Warning", "ProvisioningFailed", decision.message), patchAction(resources.persistentVolumeClaims, claim, { type: "merge", body })],
+        }),
+      );
     }
     case "provision": {
-      await context.carryOut(key, { actions: [tell("Normal", "Provisioning", `External provisioner is provisioning volume for claim ${JSON.stringify(key)}`)] });
+      await context.carryOut(key, {
+        actions: [tell("Normal", "Provisioning", `External provisioner is provisioning volume for claim ${JSON.stringify(key)}`)],
+      });
       const path = directories.pathOf(decision.directory);
       try {
         await directories.make(path);
@@ -139,12 +152,19 @@ async function reclaim(name: string, directories: VolumeDirectories, context: Co
   }
 }
 
-async function removeDirectory(path: string, volume: DeepReadonly<PersistentVolume>, directories: VolumeDirectories, context: ControllerContext): Promise<void> {
+async function removeDirectory(
+  path: string,
+  volume: DeepReadonly<PersistentVolume>,
+  directories: VolumeDirectories,
+  context: ControllerContext,
+): Promise<void> {
   try {
     await directories.remove(path);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    await context.carryOut(volume.metadata.name ?? "", { actions: [eventAction(referenceTo(resources.persistentVolumes, volume), { type: "Warning", reason: "VolumeFailedDelete", message })] });
+    await context.carryOut(volume.metadata.name ?? "", {
+      actions: [eventAction(referenceTo(resources.persistentVolumes, volume), { type: "Warning", reason: "VolumeFailedDelete", message })],
+    });
     throw error;
   }
 }

@@ -9,7 +9,13 @@ import type { TestCluster } from "./cluster.ts";
  * One request as it is on the wire, for what no client would send: `target` is path and query, `body` an object that is sent as JSON, or text.
  * Resolves with whatever comes back, refusals included, once it is complete.
  */
-export async function ask(cluster: Pick<TestCluster, "client">, method: string, target: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+export async function ask(
+  cluster: Pick<TestCluster, "client">,
+  method: string,
+  target: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
   const [path = "", query = ""] = target.split("?");
   const bytes = body === undefined ? new Uint8Array() : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
   const response = await cluster.client.send({ method, path, query, headers: { "content-type": "application/json", ...headers }, body: bytes });
@@ -31,7 +37,13 @@ export async function openWatch(cluster: Pick<TestCluster, "client">, target: st
   const leaving = new AbortController();
   const response = await cluster.client.send({ method: "GET", path, query, headers: {}, body: new Uint8Array() }, { signal: leaving.signal });
   const events: SeenEvent[] = [];
-  const watch: OpenWatch = { status: response.status, events, isEnded: false, stop: () => leaving.abort(new DOMException("the client left", "AbortError")), ended: read() };
+  const watch: OpenWatch = {
+    status: response.status,
+    events,
+    isEnded: false,
+    stop: () => leaving.abort(new DOMException("the client left", "AbortError")),
+    ended: read(),
+  };
   async function read(): Promise<void> {
     try {
       if (response.body.kind === "stream") for await (const chunk of response.body.chunks) events.push(...eventsIn(chunk));
@@ -64,5 +76,9 @@ export function told(events: readonly SeenEvent[]): string[] {
 }
 
 function eventsIn(chunk: Uint8Array): SeenEvent[] {
-  return Buffer.from(chunk).toString().trimEnd().split("\n").map((line) => JSON.parse(line) as SeenEvent);
+  return Buffer.from(chunk)
+    .toString()
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as SeenEvent);
 }

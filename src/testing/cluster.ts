@@ -55,7 +55,13 @@ export class TestCluster implements AsyncDisposable {
     const inner = openMemoryStore({ clock: this.clock, ...(options.image !== undefined && { image: options.image }) });
     this.#store = options.wrapStore?.(inner, this.clock) ?? inner;
     const { webhooks, extensions, audit, nodes } = options;
-    this.#server = new ApiServer({ ...serverOptions({ clock: this.clock, random: this.random, log, store: this.#store }, options.flags ?? {}), ...(webhooks !== undefined && { webhooks }), ...(extensions !== undefined && { extensions }), ...(audit !== undefined && { audit: () => audit }), ...(nodes !== undefined && { nodes }) });
+    this.#server = new ApiServer({
+      ...serverOptions({ clock: this.clock, random: this.random, log, store: this.#store }, options.flags ?? {}),
+      ...(webhooks !== undefined && { webhooks }),
+      ...(extensions !== undefined && { extensions }),
+      ...(audit !== undefined && { audit: () => audit }),
+      ...(nodes !== undefined && { nodes }),
+    });
     this.#requests = new CountedHandler(this.#server.handle, this.clock, options.onRequest);
     const transportFor = (user: UserInfo) => {
       const transport = loopbackTransport(this.#requests.handle, user);
@@ -200,7 +206,10 @@ export function testSigningKey(): string {
 }
 
 function serverOptions(parts: { clock: Clock; random: Random; log: Log; store: Store }, flags: Readonly<Record<string, string>>) {
-  const { settings, gates, runtimeConfig, admission } = apiServerFlags(new Map(Object.entries({ "endpoint-reconciler-type": "none", ...flags }).map(([name, value]) => [name, [value]])), { serviceCidrs: ["10.0.0.0/16"], components: new Set() });
+  const { settings, gates, runtimeConfig, admission } = apiServerFlags(
+    new Map(Object.entries({ "endpoint-reconciler-type": "none", ...flags }).map(([name, value]) => [name, [value]])),
+    { serviceCidrs: ["10.0.0.0/16"], components: new Set() },
+  );
   return {
     ...parts,
     settings: { ...settings, advertiseAddress: "192.0.2.1", securePort: 6443, clientAuthority: "", maxBodyBytes: 3 * 1024 * 1024 },

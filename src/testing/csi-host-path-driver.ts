@@ -39,13 +39,19 @@ export async function startHostPathDriver(options: { name: string; directory: st
   await mkdir(directory, { recursive: true });
   await mkdir(registry, { recursive: true });
   const handlers = nodeHandlers(directory, nodeId);
-  const csi = await serve(endpoint, "csi.v1.Node", csiTables, Object.keys(handlers).map((method) => ({ method, messages: [`${method}Request`, `${method}Response`] as const })), async (method, request) => {
-    calls.push({ method, request });
-    const failure = failures.get(method);
-    failures.delete(method);
-    if (failure !== undefined) throw new Error(failure);
-    return handlers[method]!(request);
-  });
+  const csi = await serve(
+    endpoint,
+    "csi.v1.Node",
+    csiTables,
+    Object.keys(handlers).map((method) => ({ method, messages: [`${method}Request`, `${method}Response`] as const })),
+    async (method, request) => {
+      calls.push({ method, request });
+      const failure = failures.get(method);
+      failures.delete(method);
+      if (failure !== undefined) throw new Error(failure);
+      return handlers[method]!(request);
+    },
+  );
   const registration = await serve(
     join(registry, `${name}-reg.sock`),
     "pluginregistration.Registration",
@@ -93,7 +99,12 @@ function nodeHandlers(directory: string, nodeId: string): Record<string, (reques
       return {};
     },
     NodeExpandVolume: async (request) => ({ capacity_bytes: (request["capacity_range"] as { required_bytes: number }).required_bytes }),
-    NodeGetVolumeStats: async () => ({ usage: [{ available: 600, total: 1000, used: 400, unit: "BYTES" }, { available: 9, total: 10, used: 1, unit: "INODES" }] }),
+    NodeGetVolumeStats: async () => ({
+      usage: [
+        { available: 600, total: 1000, used: 400, unit: "BYTES" },
+        { available: 9, total: 10, used: 1, unit: "INODES" },
+      ],
+    }),
   };
 }
 
@@ -118,7 +129,13 @@ async function isMounted(path: string): Promise<boolean> {
 type Method = { readonly method: string; readonly messages: readonly [request: string, response: string] };
 
 /** Returns what stops it; the socket goes, too. */
-async function serve(path: string, service: string, tables: object, methods: readonly Method[], answer: (method: string, request: Message) => Promise<Message>): Promise<() => Promise<void>> {
+async function serve(
+  path: string,
+  service: string,
+  tables: object,
+  methods: readonly Method[],
+  answer: (method: string, request: Message) => Promise<Message>,
+): Promise<() => Promise<void>> {
   await rm(path, { force: true });
   await mkdir(dirname(path), { recursive: true });
   const codec = new MessageCodec(tables as MessageFacts);
@@ -144,7 +161,9 @@ async function serve(path: string, service: string, tables: object, methods: rea
   }
   const server = new Server();
   server.addService(definition, implementation);
-  await new Promise<void>((resolve, reject) => server.bindAsync(`unix://${path}`, ServerCredentials.createInsecure(), (error) => (error === null ? resolve() : reject(error))));
+  await new Promise<void>((resolve, reject) =>
+    server.bindAsync(`unix://${path}`, ServerCredentials.createInsecure(), (error) => (error === null ? resolve() : reject(error))),
+  );
   return async () => {
     server.forceShutdown();
     await rm(path, { force: true });

@@ -9,7 +9,11 @@ const sandbox = { config: { metadata: { name: "p", namespace: "n", uid: "u", att
 
 test("calls fail before or after they took effect; reading is left alone", async () => {
   const clock = new VirtualClock();
-  for (const [rates, expected] of [[{ failBefore: 1 }, 0], [{ failAfter: 1 }, 1], [{}, 1]] as const) {
+  for (const [rates, expected] of [
+    [{ failBefore: 1 }, 0],
+    [{ failAfter: 1 }, 1],
+    [{}, 1],
+  ] as const) {
     const inner = createSimulatedRuntime({ clock, random: seededRandom(1) });
     const { runtime, faults } = faultRuntime(inner, { random: seededRandom(1), clock, rates });
     const call = Promise.allSettled([runtime.runPodSandbox(sandbox)]);

@@ -18,10 +18,22 @@ export interface FaultRuntimeOptions {
 }
 
 /** Calls that change something: the others only come late. */
-const changing: ReadonlySet<string> = new Set(["runPodSandbox", "stopPodSandbox", "removePodSandbox", "createContainer", "startContainer", "stopContainer", "removeContainer", "pullImage"]);
+const changing: ReadonlySet<string> = new Set([
+  "runPodSandbox",
+  "stopPodSandbox",
+  "removePodSandbox",
+  "createContainer",
+  "startContainer",
+  "stopContainer",
+  "removeContainer",
+  "pullImage",
+]);
 
 /** The runtime with faults, and how often each has struck. */
-export function faultRuntime(runtime: ContainerRuntime, options: FaultRuntimeOptions): { readonly runtime: ContainerRuntime; readonly faults: Faults<RuntimeFault> } {
+export function faultRuntime(
+  runtime: ContainerRuntime,
+  options: FaultRuntimeOptions,
+): { readonly runtime: ContainerRuntime; readonly faults: Faults<RuntimeFault> } {
   const faults = new Faults<RuntimeFault>(options.random, options.rates ?? {});
   const wrapped = new Proxy(runtime, {
     get(target, name) {

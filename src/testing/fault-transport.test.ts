@@ -52,10 +52,16 @@ test("a stream breaks after its chunk; a cut line ends it and refuses requests u
     for await (const _ of body.chunks) onChunk();
   };
   let chunks = 0;
-  await assert.rejects(read(await open({ breakStream: 1 }, stream).transport.send({ ...request, method: "GET" }), () => chunks++), { reason: "ConnectionFailed" });
+  await assert.rejects(
+    read(await open({ breakStream: 1 }, stream).transport.send({ ...request, method: "GET" }), () => chunks++),
+    { reason: "ConnectionFailed" },
+  );
   assert.equal(chunks, 1);
   const { transport } = open({}, stream);
-  await assert.rejects(read(await transport.send(request), () => transport.partition()), { reason: "ConnectionFailed" });
+  await assert.rejects(
+    read(await transport.send(request), () => transport.partition()),
+    { reason: "ConnectionFailed" },
+  );
   await assert.rejects(transport.send(request), { reason: "ConnectionFailed" });
   transport.heal();
   assert.equal((await transport.send(request)).status, 200);

@@ -92,7 +92,8 @@ export class FaultTransport {
 
   #refusal(request: FaultyRequest): StatusError | undefined {
     if (this.#strikes("refuse", request)) return this.#options.random.integer(2) === 0 ? internalServerError("injected") : tooManyRequestsError("injected", 1);
-    if (request.method !== "GET" && request.method !== "POST" && this.#strikes("conflict", request)) return new StatusError({ message: "injected", reason: "Conflict", code: 409 });
+    if (request.method !== "GET" && request.method !== "POST" && this.#strikes("conflict", request))
+      return new StatusError({ message: "injected", reason: "Conflict", code: 409 });
     const isResumed = /(^|&)watch=(1|true)(&|$)/.test(request.query) && /(^|&)resourceVersion=[1-9]/.test(request.query);
     return isResumed && this.#strikes("expire", request) ? expiredError("injected") : undefined;
   }

@@ -40,7 +40,13 @@ async function traceOf(script: string, options: ScenarioOptions): Promise<string
   const nodes = new HollowNodes(options.nodes ?? ["n1", "n2", "n3"], options.hollow ?? { bindsPods: true });
   const trace = new ScenarioTrace();
   const controllers: ClusterComponent = (context) =>
-    runControllers({ ...context, caBundle: testAuthority, quotaRules, flags: new Map(), ...(options.controllers !== undefined && { selection: options.controllers }) });
+    runControllers({
+      ...context,
+      caBundle: testAuthority,
+      quotaRules,
+      flags: new Map(),
+      ...(options.controllers !== undefined && { selection: options.controllers }),
+    });
   await using cluster = await TestCluster.start({ components: { nodes: nodes.run, controllers }, onRequest: trace.observe });
   await cluster.settled();
   trace.attach(cluster.clock);

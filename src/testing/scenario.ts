@@ -60,7 +60,11 @@ async function run({ words, line, block }: Command, { cluster, nodes, trace }: S
     case "resize": {
       const { namespace, name: object } = splitKey(trace.realName(second));
       const body: unknown = JSON.parse(line.slice(line.indexOf("{")));
-      await client.patch(found(resources, first), namespace, object, { type: name === "resize" ? "strategic" : "merge", body, ...(name !== "patch" && { subresource: name }) });
+      await client.patch(found(resources, first), namespace, object, {
+        type: name === "resize" ? "strategic" : "merge",
+        body,
+        ...(name !== "patch" && { subresource: name }),
+      });
       return cluster.turn();
     }
     case "delete": {

@@ -28,13 +28,31 @@ async function measureFlowControl(): Promise<void> {
   const users: [string, UserInfo, string, string][] = [
     ["administrator", { username: "admin", groups: ["system:masters", "system:authenticated"] }, "GET", "/api/v1/namespaces/a/pods/p"],
     ["node", { username: "system:node:n1", groups: ["system:nodes", "system:authenticated"] }, "PATCH", "/api/v1/namespaces/a/pods/p/status"],
-    ["service account", { username: "system:serviceaccount:a:robot", groups: ["system:serviceaccounts", "system:serviceaccounts:a", "system:authenticated"] }, "GET", "/api/v1/namespaces/a/pods/p"],
-    ["service account, list", { username: "system:serviceaccount:a:robot", groups: ["system:serviceaccounts", "system:serviceaccounts:a", "system:authenticated"] }, "GET", "/api/v1/namespaces/a/pods"],
+    [
+      "service account",
+      { username: "system:serviceaccount:a:robot", groups: ["system:serviceaccounts", "system:serviceaccounts:a", "system:authenticated"] },
+      "GET",
+      "/api/v1/namespaces/a/pods/p",
+    ],
+    [
+      "service account, list",
+      { username: "system:serviceaccount:a:robot", groups: ["system:serviceaccounts", "system:serviceaccounts:a", "system:authenticated"] },
+      "GET",
+      "/api/v1/namespaces/a/pods",
+    ],
     ["person", { username: "jane", groups: ["system:authenticated"] }, "POST", "/api/v1/namespaces/a/configmaps"],
   ];
   for (const [who, user, method, path] of users) {
     const query = new URLSearchParams();
-    const context = { server, user, info: parseRequestInfo(method, path, query), query, request: { method, path, query: "", headers: {} }, responseHeaders: {}, signal: new AbortController().signal } as unknown as RequestContext;
+    const context = {
+      server,
+      user,
+      info: parseRequestInfo(method, path, query),
+      query,
+      request: { method, path, query: "", headers: {} },
+      responseHeaders: {},
+      signal: new AbortController().signal,
+    } as unknown as RequestContext;
     const once = async () => {
       const from = process.cpuUsage();
       for (let count = 0; count < perRound; count++) await flowControl.run(context, next);

@@ -27,7 +27,13 @@ await using load = new Load(await connectionSettings(parseKubeconfig(await serve
 const sessions = await load.connect(4);
 const sessionOf = (index: number) => sessions[index % sessions.length]!;
 
-const parts: Readonly<Record<string, () => Promise<void>>> = { create: measureCreates, get: measureGets, list: measureLists, block: measureBlock, watch: measureWatches };
+const parts: Readonly<Record<string, () => Promise<void>>> = {
+  create: measureCreates,
+  get: measureGets,
+  list: measureLists,
+  block: measureBlock,
+  watch: measureWatches,
+};
 const chosen = options.only?.split(",") ?? Object.keys(parts);
 for (const name of chosen) await parts[name]!();
 console.table(rows);
@@ -71,15 +77,29 @@ async function measureLists(): Promise<void> {
   clearInterval(sampling);
   rows.push(atLeast("LIST 21,700 objects, 34 MB, 16 at once (/s)", lists.perSecond, { budget: 12, upstream: 5, cpu: lists.cpuMicros }));
   rows.push(atMost("LIST 21,700 objects, private memory for each of 16 (MB)", ((most - before) * 1.048576) / 16, { budget: 8, upstream: 111 }));
-  const zipped = await timed(16, () => inFlight(4, 16, (index) => read(sessionOf(index), "/api/v1/namespaces/lists/configmaps", { "accept-encoding": "gzip" })));
-  rows.push({ work: "LIST 21,700 objects, gzip, 4 at once (/s)", measured: round(zipped.perSecond), budget: 0, isWithin: true, upstream: undefined, "CPU µs each": Math.round(zipped.cpuMicros) });
+  const zipped = await timed(16, () =>
+    inFlight(4, 16, (index) => read(sessionOf(index), "/api/v1/namespaces/lists/configmaps", { "accept-encoding": "gzip" })),
+  );
+  rows.push({
+    work: "LIST 21,700 objects, gzip, 4 at once (/s)",
+    measured: round(zipped.perSecond),
+    budget: 0,
+    isWithin: true,
+    upstream: undefined,
+    "CPU µs each": Math.round(zipped.cpuMicros),
+  });
 }
 
 async function measureBlock(): Promise<void> {
   await fill("blocks", 10_000, 1_180);
   const list = (headers = {}) => read(sessionOf(0), "/api/v1/namespaces/blocks/configmaps", headers);
   await list();
-  for (const [form, headers] of Object.entries({ JSON: {}, "JSON in gzip": { "accept-encoding": "gzip" }, Table: { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" }, protobuf: { accept: "application/vnd.kubernetes.protobuf" } })) {
+  for (const [form, headers] of Object.entries({
+    JSON: {},
+    "JSON in gzip": { "accept-encoding": "gzip" },
+    Table: { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" },
+    protobuf: { accept: "application/vnd.kubernetes.protobuf" },
+  })) {
     await server.longestBlockMs();
     for (let count = 0; count < 5; count++) await list(headers);
     rows.push(atMost(`event loop blocked, LIST 10,000 objects as ${form} (ms)`, await server.longestBlockMs(), { budget: 25 }));
@@ -88,7 +108,10 @@ async function measureBlock(): Promise<void> {
 
 async function measureWatches(): Promise<void> {
   const watchers = 500;
-  for (const { connections, budget, upstream } of [{ connections: 10, budget: 235_000, upstream: 72_000 }, { connections: 500, budget: 50_000, upstream: undefined }]) {
+  for (const { connections, budget, upstream } of [
+    { connections: 10, budget: 235_000, upstream: 72_000 },
+    { connections: 500, budget: 50_000, upstream: undefined },
+  ]) {
     const namespace = `watches-${connections}`;
     await makeNamespace(namespace);
     const opened = await load.connect(connections);
@@ -109,7 +132,13 @@ async function measureWatches(): Promise<void> {
       await inFlight(20, changes, (index) => create(namespace, `object-${index}`, 600));
       await all;
     });
-    rows.push(atLeast(`watch events per CPU-second, ${watchers} watchers on ${connections} connections`, 1e6 / events.cpuMicros, { budget, upstream, cpu: events.cpuMicros }));
+    rows.push(
+      atLeast(`watch events per CPU-second, ${watchers} watchers on ${connections} connections`, 1e6 / events.cpuMicros, {
+        budget,
+        upstream,
+        cpu: events.cpuMicros,
+      }),
+    );
     for (const stream of streams) stream.close();
     for (const session of opened) session.destroy();
   }
@@ -151,7 +180,11 @@ async function create(namespace: string, name: string, dataBytes: number): Promi
 }
 
 async function post(path: string, body: unknown, index: number): Promise<void> {
-  const answer = await send(sessionOf(index), { ":method": "POST", ":path": path, "content-type": "application/json", "user-agent": "bench" }, JSON.stringify(body));
+  const answer = await send(
+    sessionOf(index),
+    { ":method": "POST", ":path": path, "content-type": "application/json", "user-agent": "bench" },
+    JSON.stringify(body),
+  );
   if (answer.status !== 201) throw new Error(`POST ${path} answered ${answer.status}`);
 }
 

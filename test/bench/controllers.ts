@@ -10,12 +10,21 @@ import type { Row, Workload } from "./controllers/workloads.ts";
 
 const works: Readonly<Record<string, Workload>> = { deployments, replicas, namespace, jobs, autoscalers, idle };
 const { values: options } = parseArgs({
-  options: { only: { type: "string" }, scale: { type: "string", default: "1" }, bundle: { type: "string" }, port: { type: "string", default: "16471" }, profile: { type: "string" } },
+  options: {
+    only: { type: "string" },
+    scale: { type: "string", default: "1" },
+    bundle: { type: "string" },
+    port: { type: "string", default: "16471" },
+    profile: { type: "string" },
+  },
 });
 const rows: Row[] = [];
 for (const name of options.only?.split(",") ?? Object.keys(works)) {
   const nodeFlags = options.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`];
-  const made = await works[name]!({ port: Number(options.port), nodeFlags, ...(options.bundle !== undefined && { bundle: options.bundle }) }, Number(options.scale));
+  const made = await works[name]!(
+    { port: Number(options.port), nodeFlags, ...(options.bundle !== undefined && { bundle: options.bundle }) },
+    Number(options.scale),
+  );
   for (const row of made) console.log(JSON.stringify({ ...row, load: loadavg()[0] }));
   rows.push(...made);
 }

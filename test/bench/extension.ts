@@ -33,7 +33,11 @@ const specSchema = {
   properties: {
     text: { type: "string", maxLength: 1000 },
     replicas: { type: "integer", minimum: 0, default: 1 },
-    ports: { type: "array", maxItems: 10, items: { type: "object", required: ["port"], properties: { name: { type: "string" }, port: { type: "integer", maximum: 65535 } } } },
+    ports: {
+      type: "array",
+      maxItems: 10,
+      items: { type: "object", required: ["port"], properties: { name: { type: "string" }, port: { type: "integer", maximum: 65535 } } },
+    },
     labels: { type: "object", additionalProperties: { type: "string" } },
   },
 };
@@ -44,7 +48,11 @@ const listsPerRound = 5;
 
 const { values: options } = parseArgs({ options: { only: { type: "string" }, bundle: { type: "string" }, port: { type: "string", default: "16452" } } });
 const rows: Row[] = [];
-await using server = await MeasuredServer.start({ port: Number(options.port), nodeFlags: ["--expose-gc"], ...(options.bundle !== undefined && { bundle: options.bundle }) });
+await using server = await MeasuredServer.start({
+  port: Number(options.port),
+  nodeFlags: ["--expose-gc"],
+  ...(options.bundle !== undefined && { bundle: options.bundle }),
+});
 await using load = new Load(await connectionSettings(parseKubeconfig(await server.kubeconfig), (file) => readFile(file)));
 const sessions = await load.connect(4);
 const sessionOf = (index: number) => sessions[index % sessions.length]!;
@@ -60,7 +68,9 @@ async function measureObjects(): Promise<void> {
   await post("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "bench" } });
   await define("bench.example.com", "notes", "Note");
   for (const kind of kinds) await inFlight(100, 2_000, (index) => create(kind, `warm-${index}`));
-  const creates = await alternate((kind, round) => timed(createsPerRound, () => inFlight(100, createsPerRound, (index) => create(kind, `round-${round}-${index}`))));
+  const creates = await alternate((kind, round) =>
+    timed(createsPerRound, () => inFlight(100, createsPerRound, (index) => create(kind, `round-${round}-${index}`))),
+  );
   report("create 1 KB durable, 100 in flight", creates);
   const lists = await alternate((kind) => timed(listsPerRound, () => inFlight(2, listsPerRound, (index) => read(kind.path, index))));
   report(`list of ${(2_000 + rounds * createsPerRound).toLocaleString("en")}`, lists);
@@ -94,7 +104,10 @@ async function alternate(measure: (kind: Kind, round: number) => Promise<Cost>):
     for (const which of index % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) costs[which].push(await measure(kinds[which], index));
   }
   // CPU comes in steps of 10 ms, so that it is summed; of the clock the middle round counts, since others use the machine, too.
-  const joined = (of: readonly Cost[]) => ({ cpuMicros: of.reduce((sum, { cpuMicros }) => sum + cpuMicros, 0) / of.length, micros: of.map(({ micros }) => micros).sort((a, b) => a - b)[rounds / 2]! });
+  const joined = (of: readonly Cost[]) => ({
+    cpuMicros: of.reduce((sum, { cpuMicros }) => sum + cpuMicros, 0) / of.length,
+    micros: of.map(({ micros }) => micros).sort((a, b) => a - b)[rounds / 2]!,
+  });
   return [joined(costs[0]), joined(costs[1])];
 }
 
@@ -126,12 +139,21 @@ async function define(group: string, plural: string, kind: string): Promise<void
   const name = `${plural}.${group}`;
   const schema = { type: "object", properties: { spec: specSchema, status: { type: "object", properties: { ready: { type: "boolean" } } } } };
   const version = { name: "v1", served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema: schema } };
-  await post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name }, spec: { group, scope: "Namespaced", names: { plural, kind }, versions: [version] } });
+  await post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name },
+    spec: { group, scope: "Namespaced", names: { plural, kind }, versions: [version] },
+  });
   for (let index = 0; (await send(sessionOf(index), { ":path": `/apis/${group}/v1/${plural}`, "user-agent": "bench" })).status !== 200; index++);
 }
 
 async function post(path: string, body: unknown, index = 0): Promise<void> {
-  const answer = await send(sessionOf(index), { ":method": "POST", ":path": path, "content-type": "application/json", "user-agent": "bench" }, JSON.stringify(body));
+  const answer = await send(
+    sessionOf(index),
+    { ":method": "POST", ":path": path, "content-type": "application/json", "user-agent": "bench" },
+    JSON.stringify(body),
+  );
   if (answer.status !== 201) throw new Error(`POST ${path} answered ${answer.status}`);
 }
 

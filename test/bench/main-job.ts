@@ -39,7 +39,9 @@ const replacementMs = await timed(async () => {
   await client.delete(resources.pods, "default", victim!.metadata.name!, { gracePeriodSeconds: 1 });
   await until(async () => {
     const pods = (await client.list(resources.pods, "default", {})).items;
-    const running = pods.filter((pod) => pod.status?.phase === "Running" && pod.metadata.deletionTimestamp === undefined && pod.metadata.name !== victim!.metadata.name);
+    const running = pods.filter(
+      (pod) => pod.status?.phase === "Running" && pod.metadata.deletionTimestamp === undefined && pod.metadata.name !== victim!.metadata.name,
+    );
     return running.length === 3 ? true : undefined;
   }, "the replacement");
 });
@@ -73,7 +75,10 @@ async function timed(work: () => Promise<void>): Promise<number> {
 }
 
 async function untilReplicas(count: number): Promise<void> {
-  await until(async () => ((await client.get(resources.deployments, "default", "hello")).status?.availableReplicas === count ? true : undefined), `${count} replicas`);
+  await until(
+    async () => ((await client.get(resources.deployments, "default", "hello")).status?.availableReplicas === count ? true : undefined),
+    `${count} replicas`,
+  );
 }
 
 async function creates(count: number, inFlight: number): Promise<{ meanMs: number; perSecond: number }> {
@@ -82,7 +87,12 @@ async function creates(count: number, inFlight: number): Promise<{ meanMs: numbe
   const from = performance.now();
   const worker = async () => {
     for (let index = next++; index < count; index = next++) {
-      await client.create(resources.configMaps, { kind: "ConfigMap", apiVersion: "v1", metadata: { namespace: "default", name: `bench-${inFlight}-${index}` }, data });
+      await client.create(resources.configMaps, {
+        kind: "ConfigMap",
+        apiVersion: "v1",
+        metadata: { namespace: "default", name: `bench-${inFlight}-${index}` },
+        data,
+      });
     }
   };
   await Promise.all(Array.from({ length: inFlight }, worker));

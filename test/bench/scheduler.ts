@@ -31,14 +31,19 @@ const results: Result[] = [];
 for (const workload of workloads) {
   if (!chosen.includes(workload.name)) continue;
   const nodeFlags = options.profile === undefined ? (options["node-flag"] ?? []) : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`];
-  const result = await runWorkload(scaled(workload), { port: Number(options.port), nodeFlags, ...(options.bundle !== undefined && { bundle: options.bundle }) });
+  const result = await runWorkload(scaled(workload), {
+    port: Number(options.port),
+    nodeFlags,
+    ...(options.bundle !== undefined && { bundle: options.bundle }),
+  });
   console.log(JSON.stringify(result));
   results.push(result);
 }
 console.table(results);
 console.log(JSON.stringify(results));
 const wanted = ({ workload, threshold = 0 }: Result) => (workload === "SchedulingBasic" ? 2_500 : threshold);
-process.exitCode = results.length === 0 || results.some((result) => result.perSecond < wanted(result) || result.decisionsPerSecond < 3 * (result.threshold ?? 0)) ? 1 : 0;
+process.exitCode =
+  results.length === 0 || results.some((result) => result.perSecond < wanted(result) || result.decisionsPerSecond < 3 * (result.threshold ?? 0)) ? 1 : 0;
 
 function scaled(workload: Workload): Workload {
   const share = (count: number) => Math.max(count === 0 ? 0 : 1, Math.round(count * scale));

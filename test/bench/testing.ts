@@ -44,7 +44,18 @@ console.table([
   { what: `${many} at once, per cluster`, ms: (manyMs / many).toFixed(1), KiB: memoryKib.toFixed(0) },
   { what: `the same test in ${many} at once, per cluster`, ms: (manyTestsMs / many).toFixed(1) },
 ]);
-console.log(JSON.stringify({ firstMs, startMs, startCpuMs, worstMs: Math.max(...starts), testMs: median(tests), manyMs: manyMs / many, manyTestsMs: manyTestsMs / many, memoryKib }));
+console.log(
+  JSON.stringify({
+    firstMs,
+    startMs,
+    startCpuMs,
+    worstMs: Math.max(...starts),
+    testMs: median(tests),
+    manyMs: manyMs / many,
+    manyTestsMs: manyTestsMs / many,
+    memoryKib,
+  }),
+);
 // One thread does it all and waits for nothing: where other jobs share the machine, its own time is what it would take alone.
 process.exit(Math.min(startMs, startCpuMs) > budgetMs ? 1 : 0);
 

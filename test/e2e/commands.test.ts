@@ -69,7 +69,22 @@ describe("the commands, with simulated pods", () => {
 
 describe("the commands, with containers", { skip: (await whyNoContainers()) ?? false }, () => {
   let instance: Instance;
-  const up = () => runCoracle(["up", "--detach", "--data-dir", instance.dataDir, "--runtime", "containerd", "--port", "16462", "--pod-cidr", "10.223.0.0/16", "--service-cidr", "10.224.0.0/16", "--kubelet.port=16270"]);
+  const up = () =>
+    runCoracle([
+      "up",
+      "--detach",
+      "--data-dir",
+      instance.dataDir,
+      "--runtime",
+      "containerd",
+      "--port",
+      "16462",
+      "--pod-cidr",
+      "10.223.0.0/16",
+      "--service-cidr",
+      "10.224.0.0/16",
+      "--kubelet.port=16270",
+    ]);
   before(async () => {
     instance = await Instance.create();
     assert.equal(up().code, 0);
@@ -102,9 +117,15 @@ describe("the commands, with containers", { skip: (await whyNoContainers()) ?? f
 
   test("reset leaves nothing: containers, mounts, interfaces, nftables tables, control groups, directories", async () => {
     const id = await idOf();
-    const containers = (await instance.kubectl("get", "pods", "-o", "jsonpath={.items[*].status.containerStatuses[0].containerID}")).replaceAll("containerd://", "").split(" ");
+    const containers = (await instance.kubectl("get", "pods", "-o", "jsonpath={.items[*].status.containerStatuses[0].containerID}"))
+      .replaceAll("containerd://", "")
+      .split(" ");
     const present = remains(id, instance.dataDir, containers);
-    assert.deepEqual(Object.entries(present).filter(([, found]) => found.length === 0), [], "what is looked for is there while it runs");
+    assert.deepEqual(
+      Object.entries(present).filter(([, found]) => found.length === 0),
+      [],
+      "what is looked for is there while it runs",
+    );
     await instance.coracle("reset");
     assert.deepEqual(remains(id, instance.dataDir, containers), { processes: [], mounts: [], interfaces: [], tables: [], controlGroups: [], directories: [] });
   });
@@ -115,7 +136,9 @@ function remains(id: string, dataDir: string, containerIds: readonly string[]) {
   return {
     processes: processesOf(id),
     // Pods' network namespaces are mounts as well.
-    mounts: readFileSync("/proc/self/mountinfo", "utf8").split("\n").filter((line) => line.includes(`${dataDir}/`) || line.includes(`/run/coracle/${id}`)),
+    mounts: readFileSync("/proc/self/mountinfo", "utf8")
+      .split("\n")
+      .filter((line) => line.includes(`${dataDir}/`) || line.includes(`/run/coracle/${id}`)),
     interfaces: lines("ip", "-oneline", "link").filter((line) => line.includes(`cor-${id}`)),
     tables: lines("nft", "list", "tables").filter((line) => line.includes(id)),
     controlGroups: containerIds.flatMap((container) => globSync(`/sys/fs/cgroup/**/*${container}*`)),

@@ -66,16 +66,26 @@ describe("containers", { skip: reason ?? false }, () => {
 
   test("an image that cannot be pulled shows it", async () => {
     await instance.kubectl("run", "missing", "--image=registry.invalid/nothing:1");
-    const shown = await until(async () => {
-      const text = await instance.kubectl("get", "pod", "missing", "-o", "jsonpath={.status.containerStatuses[0].state.waiting.reason}");
-      return text === "ErrImagePull" || text === "ImagePullBackOff" ? text : undefined;
-    }, "a pull that fails", 60_000);
+    const shown = await until(
+      async () => {
+        const text = await instance.kubectl("get", "pod", "missing", "-o", "jsonpath={.status.containerStatuses[0].state.waiting.reason}");
+        return text === "ErrImagePull" || text === "ImagePullBackOff" ? text : undefined;
+      },
+      "a pull that fails",
+      60_000,
+    );
     assert.match(shown, /^(ErrImagePull|ImagePullBackOff)$/);
     await instance.kubectl("delete", "pod", "missing", "--grace-period=0", "--force");
   });
 
   test("after kill -9 of the server the same containers go on, and nothing acknowledged is lost", async () => {
-    const containers = () => instance.kubectl("get", "pods", "-o", "jsonpath={range .items[*]}{.metadata.name} {.status.containerStatuses[0].containerID} {.status.containerStatuses[0].restartCount}{'\\n'}{end}");
+    const containers = () =>
+      instance.kubectl(
+        "get",
+        "pods",
+        "-o",
+        "jsonpath={range .items[*]}{.metadata.name} {.status.containerStatuses[0].containerID} {.status.containerStatuses[0].restartCount}{'\\n'}{end}",
+      );
     await instance.kubectl("wait", "--for=condition=Available", "deployment/hello", "--timeout=60s");
     await instance.kubectl("create", "configmap", "written-before", "--from-literal=a=1");
     const before = await containers();

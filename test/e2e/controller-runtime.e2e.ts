@@ -26,7 +26,12 @@ describe("controller-runtime", { skip: (await whyNoProgram("go")) ?? false }, ()
 
   for (const name of ["envtest", "client", "controller", "manager", "cache"]) {
     test(`package ${name}`, () => {
-      const { status, stdout, stderr } = spawnSync("go", ["test", "-count=1", "-timeout=15m", `./pkg/${name}`, "-ginkgo.no-color"], { cwd: sources, encoding: "utf8", maxBuffer: 256 << 20, env: { ...process.env, KUBEBUILDER_ASSETS: assets } });
+      const { status, stdout, stderr } = spawnSync("go", ["test", "-count=1", "-timeout=15m", `./pkg/${name}`, "-ginkgo.no-color"], {
+        cwd: sources,
+        encoding: "utf8",
+        maxBuffer: 256 << 20,
+        env: { ...process.env, KUBEBUILDER_ASSETS: assets },
+      });
       assert.equal(status, 0, `${/^Summarizing[^]*/m.exec(stdout)?.[0] ?? stdout.slice(-4000)}\n${stderr.slice(-2000)}`);
     });
   }

@@ -17,10 +17,12 @@ interface Step {
 /** The commands of a page's `console` blocks, and what they print. */
 function stepsOf(page: string): Step[] {
   const blocks = [...page.matchAll(/^```console\n(.*?)^```$/gms)].map(([, block]) => block!);
-  return blocks.flatMap((block) => block.split(/^\$ /m).slice(1)).map((step) => {
-    const [command = "", ...printed] = step.split("\n");
-    return { command, printed: printed.join("\n").trimEnd() };
-  });
+  return blocks
+    .flatMap((block) => block.split(/^\$ /m).slice(1))
+    .map((step) => {
+      const [command = "", ...printed] = step.split("\n");
+      return { command, printed: printed.join("\n").trimEnd() };
+    });
 }
 
 test("the walk of examples/crd does what its page says", { skip: (await whyNoProgram("openssl")) ?? false, timeout: 240_000 }, async () => {

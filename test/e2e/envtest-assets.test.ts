@@ -21,7 +21,8 @@ describe("envtest assets", () => {
   let etcdUrl: string;
   let flags: string[];
   const program = (name: string) => path.join(assets, name);
-  const kubectl = (...args: string[]) => execFileSync(program("kubectl"), ["--kubeconfig", kubeconfig, ...args], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }).trim();
+  const kubectl = (...args: string[]) =>
+    execFileSync(program("kubectl"), ["--kubeconfig", kubeconfig, ...args], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }).trim();
 
   before(async () => {
     assets = runCoracle(["envtest-assets"]).stdout.trim();
@@ -32,14 +33,28 @@ describe("envtest assets", () => {
   after(() => rmSync(folder, { recursive: true }));
 
   const startEtcd = async () => {
-    const session = new Session(spawn(program("etcd"), [`--listen-client-urls=${etcdUrl}`, `--advertise-client-urls=${etcdUrl}`, "--listen-peer-urls=http://127.0.0.1:0", `--data-dir=${folder}/etcd`, "--unsafe-no-fsync=true"]));
-    await until(async () => (await fetch(`${etcdUrl}/health`).catch(() => undefined))?.ok || undefined, () => `health of etcd: ${session.output}`);
+    const session = new Session(
+      spawn(program("etcd"), [
+        `--listen-client-urls=${etcdUrl}`,
+        `--advertise-client-urls=${etcdUrl}`,
+        "--listen-peer-urls=http://127.0.0.1:0",
+        `--data-dir=${folder}/etcd`,
+        "--unsafe-no-fsync=true",
+      ]),
+    );
+    await until(
+      async () => (await fetch(`${etcdUrl}/health`).catch(() => undefined))?.ok || undefined,
+      () => `health of etcd: ${session.output}`,
+    );
     return session;
   };
   /** Resolves as envtest does: when /healthz answers 200 to anybody. */
   const startApiServer = async (env: Record<string, string> = {}) => {
     const session = new Session(spawn(program("kube-apiserver"), flags, { env: { ...process.env, ...env } }));
-    await until(async () => (await anonymousGet("/healthz").catch(() => undefined)) === "200 ok" || undefined, () => `health of kube-apiserver: ${session.output}`);
+    await until(
+      async () => (await anonymousGet("/healthz").catch(() => undefined)) === "200 ok" || undefined,
+      () => `health of kube-apiserver: ${session.output}`,
+    );
     return session;
   };
   const anonymousGet = (target: string) => {
@@ -48,7 +63,9 @@ describe("envtest assets", () => {
       request({ host: "127.0.0.1", port, path: target, rejectUnauthorized: false, agent: false }, (response) => {
         let text = "";
         response.on("data", (chunk: Buffer) => (text += chunk.toString())).on("end", () => resolve(`${response.statusCode} ${text}`));
-      }).on("error", reject).end();
+      })
+        .on("error", reject)
+        .end();
     });
   };
 
@@ -60,13 +77,32 @@ describe("envtest assets", () => {
   test("the server alone: certificates of the given authority, tokens of the given key, no controllers", async () => {
     await using _etcd = await startEtcd();
     await using _server = await startApiServer();
-    assert.equal(kubectl("auth", "whoami", "-o", "jsonpath={.status.userInfo.username} {.status.userInfo.groups}"), 'admin ["system:masters","system:authenticated"]');
-    assert.equal(kubectl("get", "configmap", "-n", "kube-system", "extension-apiserver-authentication", "-o", "jsonpath={.data.client-ca-file}").includes("BEGIN CERTIFICATE"), true);
+    assert.equal(
+      kubectl("auth", "whoami", "-o", "jsonpath={.status.userInfo.username} {.status.userInfo.groups}"),
+      'admin ["system:masters","system:authenticated"]',
+    );
+    assert.equal(
+      kubectl("get", "configmap", "-n", "kube-system", "extension-apiserver-authentication", "-o", "jsonpath={.data.client-ca-file}").includes(
+        "BEGIN CERTIFICATE",
+      ),
+      true,
+    );
     kubectl("create", "serviceaccount", "robot");
     const token = kubectl("create", "token", "robot");
     assert.equal(JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString()).iss, /--service-account-issuer=(\S+)/.exec(flags.join(" "))![1]);
-    const bare = ["--kubeconfig", "/dev/null", "--server", /server: (\S+)/.exec(readFileSync(kubeconfig, "utf8"))![1]!, "--insecure-skip-tls-verify", "--token", token];
-    assert.equal(execFileSync(program("kubectl"), [...bare, "auth", "whoami", "-o", "jsonpath={.status.userInfo.username}"], { encoding: "utf8" }), "system:serviceaccount:default:robot");
+    const bare = [
+      "--kubeconfig",
+      "/dev/null",
+      "--server",
+      /server: (\S+)/.exec(readFileSync(kubeconfig, "utf8"))![1]!,
+      "--insecure-skip-tls-verify",
+      "--token",
+      token,
+    ];
+    assert.equal(
+      execFileSync(program("kubectl"), [...bare, "auth", "whoami", "-o", "jsonpath={.status.userInfo.username}"], { encoding: "utf8" }),
+      "system:serviceaccount:default:robot",
+    );
     kubectl("run", "pod", "--image=x");
     assert.equal(kubectl("get", "pod", "pod", "-o", "jsonpath={.status.phase}{.spec.nodeName}"), "Pending");
     assert.equal(kubectl("get", "serviceaccounts", "-o", "name"), "serviceaccount/robot");
@@ -86,7 +122,10 @@ describe("envtest assets", () => {
     const nobody = spawnText(program("kube-apiserver"), [...flags.filter((flag) => !flag.startsWith("--etcd")), "--etcd-servers=http://127.0.0.1:1"]);
     assert.deepEqual(await nobody, [1, "coracle: no etcd answers at http://127.0.0.1:1: start it first, or name another with --etcd-servers\n"]);
     await using _etcd = await startEtcd();
-    assert.deepEqual(await spawnText(program("kube-apiserver"), [...flags, "--client-ca-file=/nothing"]), [2, "coracle: /nothing cannot be read as a certificate: ENOENT: no such file or directory, open '/nothing'\n"]);
+    assert.deepEqual(await spawnText(program("kube-apiserver"), [...flags, "--client-ca-file=/nothing"]), [
+      2,
+      "coracle: /nothing cannot be read as a certificate: ENOENT: no such file or directory, open '/nothing'\n",
+    ]);
     assert.deepEqual(await spawnText(program("kube-apiserver"), [...flags, "--insecure-port=0"]), [2, "coracle: unknown flag: --insecure-port\n"]);
     const [code, text] = await spawnText(program("etcd"), [`--listen-client-urls=${etcdUrl}`]);
     assert.deepEqual([code, /^etcd: cannot listen on .*EADDRINUSE.*\n$/.test(text)], [1, true]);

@@ -27,7 +27,11 @@ if (spawnSync("etcd", ["--version"]).error === undefined) {
         await kill(etcd);
         etcd = await start();
       };
-      const fault = await checkSubject(storeSubject(() => store, crash), seed, { patience: 5_000_000 });
+      const fault = await checkSubject(
+        storeSubject(() => store, crash),
+        seed,
+        { patience: 5_000_000 },
+      );
       await store.close();
       await kill(etcd);
       await rm(directory, { recursive: true });
@@ -40,7 +44,9 @@ if (spawnSync("etcd", ["--version"]).error === undefined) {
 
 async function startEtcd(directory: string, client: string, peer: string): Promise<ChildProcess> {
   const args = ["--data-dir", directory, "--listen-client-urls", client, "--advertise-client-urls", client];
-  const child = spawn("etcd", [...args, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", `default=${peer}`], { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn("etcd", [...args, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", `default=${peer}`], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   await new Promise<void>((resolve, reject) => {
     child.once("exit", () => reject(new Error("etcd ended")));
     createInterface({ input: child.stderr }).on("line", (line) => {

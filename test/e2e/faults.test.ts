@@ -30,7 +30,10 @@ after(async () => {
 /** Runs it and compares exit code and the one line; log lines may stand before it. */
 function assertFails(args: readonly string[], expected: { readonly code: 1 | 2; readonly says: string | RegExp }, through: readonly string[] = []): void {
   const { code, stdout, stderr } = runCoracle(args, through);
-  const said = stderr.trimEnd().split("\n").filter((line) => !/^\S+Z (INFO|WARN) /.test(line));
+  const said = stderr
+    .trimEnd()
+    .split("\n")
+    .filter((line) => !/^\S+Z (INFO|WARN) /.test(line));
   assert.deepEqual([code, stdout, said.length], [expected.code, "", 1], `${stdout}${stderr}`);
   if (typeof expected.says === "string") assert.equal(said[0], `coracle: ${expected.says}`);
   else assert.match(said[0]!, expected.says);
@@ -46,7 +49,10 @@ describe("a wrong command line", () => {
     [["up", "--runtime", "docker"], '--runtime is one of auto, containerd, process, simulated; not "docker"'],
     [["up", "--store", "sqlite"], '--store is one of lmdb, memory, etcd=URL,…; not "sqlite"'],
     [["up", "--pod-cidr", "10.0.0.0"], '--pod-cidr wants a range of addresses such as 10.244.0.0/16; not "10.0.0.0"'],
-    [["up", "--components", "apiserver,nope"], '--components knows apiserver, controllers, scheduler, kubelet, proxy, dns, network, cloud, metrics, storage, nodes; not "nope"'],
+    [
+      ["up", "--components", "apiserver,nope"],
+      '--components knows apiserver, controllers, scheduler, kubelet, proxy, dns, network, cloud, metrics, storage, nodes; not "nope"',
+    ],
     [["up", "--apiserver.nope=1"], "unknown flag: --nope"],
     [["up", "--detach", "--apiserver.nope=1"], "unknown flag: --nope"],
     [["reset", "somewhere"], 'unexpected word "somewhere": `coracle reset --data-dir somewhere` takes a directory'],
@@ -65,16 +71,24 @@ describe("a place that cannot be used", () => {
   test("a file where the data directory should be", async () => {
     const file = path.join(folder, "file");
     await writeFile(file, "");
-    assertFails(["up", "--data-dir", file, ...simulated], { code: 1, says: `cannot use ${file} (a file is in the way): choose another directory with --data-dir` });
+    assertFails(["up", "--data-dir", file, ...simulated], {
+      code: 1,
+      says: `cannot use ${file} (a file is in the way): choose another directory with --data-dir`,
+    });
   });
 
   test("a data directory of somebody else", needsRoot, async () => {
     const locked = path.join(folder, "locked");
     await mkdir(locked, { mode: 0o700 });
     for (const dataDir of [locked, path.join(locked, "inside")]) {
-      assertFails(["up", "--data-dir", dataDir, ...simulated], { code: 1, says: `cannot use ${dataDir} (permission denied): run this as its owner, or choose another directory with --data-dir` }, asNobody);
+      assertFails(
+        ["up", "--data-dir", dataDir, ...simulated],
+        { code: 1, says: `cannot use ${dataDir} (permission denied): run this as its owner, or choose another directory with --data-dir` },
+        asNobody,
+      );
     }
-    for (const command of ["status", "logs", "down", "reset"]) assertFails([command, "--data-dir", locked], { code: 1, says: /^coracle: cannot use .* \(permission denied\): run this as its owner/ }, asNobody);
+    for (const command of ["status", "logs", "down", "reset"])
+      assertFails([command, "--data-dir", locked], { code: 1, says: /^coracle: cannot use .* \(permission denied\): run this as its owner/ }, asNobody);
     assert.deepEqual(await readdir(locked), []);
   });
 
@@ -97,7 +111,10 @@ describe("a place that cannot be used", () => {
 
   test("an address of another machine", () => {
     const dataDir = path.join(folder, "address");
-    assertFails(["up", "--data-dir", dataDir, ...simulated, "--bind-address", "192.0.2.254"], { code: 1, says: "192.0.2.254 is no address of this machine: choose one that is with --bind-address" });
+    assertFails(["up", "--data-dir", dataDir, ...simulated, "--bind-address", "192.0.2.254"], {
+      code: 1,
+      says: "192.0.2.254 is no address of this machine: choose one that is with --bind-address",
+    });
     assert.equal(existsSync(dataDir), false);
   });
 });
@@ -133,13 +150,21 @@ describe("a missing runtime", () => {
   const args = () => ["up", "--data-dir", dataDir(), "--port", "16452", "--kubelet.port=16261", "--runtime", "containerd"];
 
   test("no root", () => {
-    assertFails(["up", "--data-dir", path.join("/tmp", `coracle-no-root-${process.pid}`), ...args().slice(3)], { code: 1, says: "containers cannot run here: it takes root: run as root; or use --runtime process" }, isRoot ? asNobody : []);
+    assertFails(
+      ["up", "--data-dir", path.join("/tmp", `coracle-no-root-${process.pid}`), ...args().slice(3)],
+      { code: 1, says: "containers cannot run here: it takes root: run as root; or use --runtime process" },
+      isRoot ? asNobody : [],
+    );
     assert.equal(existsSync(path.join("/tmp", `coracle-no-root-${process.pid}`)), false);
   });
 
   test("no containerd", { skip: noContainers ?? false }, () => {
     const hidden = ["unshare", "--mount", "sh", "-c", 'mount --bind /dev/null "$(command -v containerd)" && exec "$@"', "sh"];
-    assertFails(args(), { code: 1, says: "containers cannot run here: containerd missing: install with apt-get install containerd; or use --runtime process" }, hidden);
+    assertFails(
+      args(),
+      { code: 1, says: "containers cannot run here: containerd missing: install with apt-get install containerd; or use --runtime process" },
+      hidden,
+    );
     assert.equal(existsSync(dataDir()), false);
   });
 });
@@ -153,10 +178,26 @@ describe("a store that cannot be read", () => {
     await cp(instance.dataDir, made, { recursive: true });
   });
   const cases: readonly [name: string, spoil: (store: string) => Promise<void>, says: RegExp][] = [
-    ["written by a newer version", (store) => writeFile(path.join(store, "format"), "coracle-store 99\n"), /^coracle: \S+ was written by a newer version \(format 99, this one reads \d+\); run that version$/],
-    ["cut off", (store) => truncate(path.join(store, "checkpoint.mdb"), 5000), /^coracle: \S+ is cut off \(5000 bytes instead of \d+\); restore the data directory from a backup$/],
-    ["overwritten", (store) => writeFile(path.join(store, "checkpoint.mdb"), Buffer.alloc(100_000, 7)), /^coracle: \S+ is damaged \(.*\); restore the data directory from a backup$/],
-    ["the keys are spoilt", (store) => writeFile(path.join(store, "..", "pki", "ca.crt"), "no certificate"), /^coracle: ca\.crt or ca\.key in \S+ is damaged: restore the data directory from a backup$/],
+    [
+      "written by a newer version",
+      (store) => writeFile(path.join(store, "format"), "coracle-store 99\n"),
+      /^coracle: \S+ was written by a newer version \(format 99, this one reads \d+\); run that version$/,
+    ],
+    [
+      "cut off",
+      (store) => truncate(path.join(store, "checkpoint.mdb"), 5000),
+      /^coracle: \S+ is cut off \(5000 bytes instead of \d+\); restore the data directory from a backup$/,
+    ],
+    [
+      "overwritten",
+      (store) => writeFile(path.join(store, "checkpoint.mdb"), Buffer.alloc(100_000, 7)),
+      /^coracle: \S+ is damaged \(.*\); restore the data directory from a backup$/,
+    ],
+    [
+      "the keys are spoilt",
+      (store) => writeFile(path.join(store, "..", "pki", "ca.crt"), "no certificate"),
+      /^coracle: ca\.crt or ca\.key in \S+ is damaged: restore the data directory from a backup$/,
+    ],
   ];
   for (const [name, spoil, says] of cases) {
     test(name, async () => {
@@ -173,8 +214,14 @@ describe("a second process on the same data directory", () => {
   test("is refused", async () => {
     await using instance = await Instance.create();
     await instance.start({ args: simulated });
-    assertFails(["up", "--data-dir", instance.dataDir, "--port", "16453", "--runtime", "simulated", "--kubelet.port=16262"], { code: 1, says: /^coracle: process \d+ already runs \S+: stop it with `coracle down --data-dir \S+`$/ });
-    assertFails(["up", "--detach", "--data-dir", instance.dataDir], { code: 1, says: /^coracle: process \d+ already runs \S+: stop it with `coracle down --data-dir \S+`$/ });
+    assertFails(["up", "--data-dir", instance.dataDir, "--port", "16453", "--runtime", "simulated", "--kubelet.port=16262"], {
+      code: 1,
+      says: /^coracle: process \d+ already runs \S+: stop it with `coracle down --data-dir \S+`$/,
+    });
+    assertFails(["up", "--detach", "--data-dir", instance.dataDir], {
+      code: 1,
+      says: /^coracle: process \d+ already runs \S+: stop it with `coracle down --data-dir \S+`$/,
+    });
     assert.equal(await instance.kubectl("get", "--raw", "/readyz"), "ok");
   });
 });
@@ -192,7 +239,14 @@ describe("a full disk", needsRoot, () => {
     await assert.rejects(create("refused"), /error: failed to create configmap: etcdserver: mvcc: database space exceeded/);
     assert.equal(await instance.kubectl("get", "configmap", "before", "-o", "jsonpath={.data.a}"), "1");
     await disk.empty();
-    await until(() => create("taken").then(() => true, () => undefined), "a write that is taken");
+    await until(
+      () =>
+        create("taken").then(
+          () => true,
+          () => undefined,
+        ),
+      "a write that is taken",
+    );
     await instance.end(server, "SIGKILL");
     await instance.start({ args: simulated });
     assert.equal(await instance.kubectl("get", "configmaps", "before", "taken", "-o", "name"), "configmap/before\nconfigmap/taken");
@@ -206,7 +260,8 @@ async function smallDisk(directory: string): Promise<{ fill(): Promise<void>; em
   const filling = path.join(directory, "filling");
   return {
     async fill() {
-      for (let size = 64 * 1024 * 1024; size >= 1024; size /= 2) await writeFile(filling, Buffer.alloc(size), { flag: "a" }).catch((error: NodeJS.ErrnoException) => assert.equal(error.code, "ENOSPC"));
+      for (let size = 64 * 1024 * 1024; size >= 1024; size /= 2)
+        await writeFile(filling, Buffer.alloc(size), { flag: "a" }).catch((error: NodeJS.ErrnoException) => assert.equal(error.code, "ENOSPC"));
     },
     empty: () => rm(filling),
     async [Symbol.asyncDispose]() {

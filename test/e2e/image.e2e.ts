@@ -14,7 +14,9 @@ describe("the image", { skip: (await whyNoContainers()) ?? false }, () => {
   let instance: Instance;
   before(async () => {
     instance = await Instance.create();
-    await instance.start({ args: ["--runtime", "containerd", "--port", "16466", "--pod-cidr", "10.181.0.0/16", "--service-cidr", "10.182.0.0/16", "--kubelet.port=16271"] });
+    await instance.start({
+      args: ["--runtime", "containerd", "--port", "16466", "--pod-cidr", "10.181.0.0/16", "--service-cidr", "10.182.0.0/16", "--kubelet.port=16271"],
+    });
   });
   after(async () => {
     await instance[Symbol.asyncDispose]();
@@ -26,7 +28,12 @@ describe("the image", { skip: (await whyNoContainers()) ?? false }, () => {
     const [, name] = /^(\S+): /.exec(said)!;
     await instance.coracle("image", "load", path.join(root, "dist", "image", "coracle.tar"));
     const probe = { httpGet: { scheme: "HTTPS", path: "/readyz", port: 6443 }, periodSeconds: 1, timeoutSeconds: 5 };
-    const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "inner" }, spec: { terminationGracePeriodSeconds: 5, containers: [{ name: "coracle", image: name, imagePullPolicy: "Never", readinessProbe: probe }] } };
+    const pod = {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "inner" },
+      spec: { terminationGracePeriodSeconds: 5, containers: [{ name: "coracle", image: name, imagePullPolicy: "Never", readinessProbe: probe }] },
+    };
     const file = path.join(folder, "pod.json");
     writeFileSync(file, JSON.stringify(pod));
     await instance.kubectl("apply", "-f", file);

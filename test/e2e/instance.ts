@@ -22,7 +22,10 @@ export interface InstanceOptions {
 }
 
 /** `bin/coracle ARGS…` to its end; `through` is a program with arguments that starts it (setpriv, unshare). */
-export function runCoracle(args: readonly string[], through: readonly string[] = []): { readonly code: number | null; readonly stdout: string; readonly stderr: string } {
+export function runCoracle(
+  args: readonly string[],
+  through: readonly string[] = [],
+): { readonly code: number | null; readonly stdout: string; readonly stderr: string } {
   const [command, ...rest] = [...through, coraclePath, ...args];
   const { status, stdout, stderr } = spawnSync(command!, rest, { encoding: "utf8", timeout: 60_000 });
   return { code: status, stdout, stderr };
@@ -57,7 +60,11 @@ export class Instance implements AsyncDisposable {
   async start({ args, uid, command = "up", namespace }: InstanceOptions): Promise<ChildProcess> {
     this.#uid = uid;
     const [program, ...before] = namespace === undefined ? [coraclePath] : ["nsenter", `--net=/run/netns/${namespace}`, coraclePath];
-    const child = spawn(program!, [...before, command, "--data-dir", this.dataDir, ...args], { stdio: ["ignore", "pipe", "pipe"], detached: true, ...(uid !== undefined && { uid, gid: uid, env: { ...process.env, HOME: path.dirname(this.dataDir) } }) });
+    const child = spawn(program!, [...before, command, "--data-dir", this.dataDir, ...args], {
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+      ...(uid !== undefined && { uid, gid: uid, env: { ...process.env, HOME: path.dirname(this.dataDir) } }),
+    });
     this.#running.add(child);
     let output = "";
     await new Promise<void>((resolve, reject) => {
@@ -87,7 +94,9 @@ export class Instance implements AsyncDisposable {
 
   /** The names of a node's pods in `default`, but for those that are being deleted. */
   async podsOf(node: string): Promise<string[]> {
-    const { items } = JSON.parse(await this.kubectl("get", "pods", "--field-selector", `spec.nodeName=${node}`, "-o", "json")) as { items: { metadata: { name: string; deletionTimestamp?: string } }[] };
+    const { items } = JSON.parse(await this.kubectl("get", "pods", "--field-selector", `spec.nodeName=${node}`, "-o", "json")) as {
+      items: { metadata: { name: string; deletionTimestamp?: string } }[];
+    };
     return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ metadata }) => metadata.name);
   }
 
@@ -110,7 +119,10 @@ export class Instance implements AsyncDisposable {
   }
 
   async coracle(...args: string[]): Promise<string> {
-    const { stdout } = await execute(coraclePath, [...args, "--data-dir", this.dataDir], { timeout: 120_000, ...(this.#uid !== undefined && { uid: this.#uid, gid: this.#uid }) });
+    const { stdout } = await execute(coraclePath, [...args, "--data-dir", this.dataDir], {
+      timeout: 120_000,
+      ...(this.#uid !== undefined && { uid: this.#uid, gid: this.#uid }),
+    });
     return stdout.trim();
   }
 
@@ -165,7 +177,11 @@ export class Session implements AsyncDisposable {
 
   /** Resolves with the match as soon as the output has one; rejects with the output after `timeoutMs`. */
   async saw(pattern: RegExp, timeoutMs = 20_000): Promise<RegExpExecArray> {
-    return until(async () => pattern.exec(this.#output) ?? undefined, () => `${pattern} in:\n${this.#output}`, timeoutMs);
+    return until(
+      async () => pattern.exec(this.#output) ?? undefined,
+      () => `${pattern} in:\n${this.#output}`,
+      timeoutMs,
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -197,6 +213,13 @@ export async function whyNoContainers(): Promise<string | undefined> {
 
 /** That a program is not on the PATH, or undefined. */
 export async function whyNoProgram(name: string): Promise<string | undefined> {
-  const found = await Promise.all((process.env["PATH"] ?? "").split(":").map((folder) => access(path.join(folder, name)).then(() => true, () => false)));
+  const found = await Promise.all(
+    (process.env["PATH"] ?? "").split(":").map((folder) =>
+      access(path.join(folder, name)).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
   return found.includes(true) ? undefined : `needs ${name}`;
 }

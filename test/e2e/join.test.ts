@@ -7,7 +7,21 @@ import { after, before, describe, test } from "node:test";
 import { Instance, until, whyNoContainers } from "./instance.ts";
 
 const hello = path.resolve(import.meta.dirname, "../../examples/hello.yaml");
-const args = ["--port", "16492", "--runtime", "containerd", "--node-name", "first", "--kubelet.port=16292", "--pod-cidr", "10.195.0.0/16", "--service-cidr", "10.196.0.0/16", "--node-cidr", "10.197.0.0/24"];
+const args = [
+  "--port",
+  "16492",
+  "--runtime",
+  "containerd",
+  "--node-name",
+  "first",
+  "--kubelet.port=16292",
+  "--pod-cidr",
+  "10.195.0.0/16",
+  "--service-cidr",
+  "10.196.0.0/16",
+  "--node-cidr",
+  "10.197.0.0/24",
+];
 const machine = `m${process.pid}`;
 const ip = (...words: string[]) => execFileSync("ip", words, { encoding: "utf8" });
 
@@ -44,7 +58,10 @@ describe("a node joins", { skip: (await whyNoContainers()) ?? false }, () => {
   test("a token that the cluster does not know, and an authority that was not expected, are told", async () => {
     const [server, , token] = words;
     await assert.rejects(join(server!, "--token", "abcdef.0123456789abcdef"), /the server does not know this token/);
-    await assert.rejects(join(server!, "--token", token!, "--ca-cert-hash", "sha256:00"), /the server's authority is sha256:[0-9a-f]+, which is not what was expected/);
+    await assert.rejects(
+      join(server!, "--token", token!, "--ca-cert-hash", "sha256:00"),
+      /the server's authority is sha256:[0-9a-f]+, which is not what was expected/,
+    );
     await assert.rejects(join(server!, "--token", "x"), /a token looks like/);
   });
 
@@ -52,21 +69,43 @@ describe("a node joins", { skip: (await whyNoContainers()) ?? false }, () => {
     await join(...words, "--node-name", "second");
     await cluster.kubectl("wait", "--for=condition=Ready", "node/second", "--timeout=60s");
     await cluster.kubectl("apply", "-f", hello);
-    await cluster.kubectl("patch", "deployment", "hello", "-p", JSON.stringify({ spec: { template: { spec: { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: "kubernetes.io/hostname", whenUnsatisfiable: "DoNotSchedule", labelSelector: { matchLabels: { app: "hello" } } }] } } } }));
+    await cluster.kubectl(
+      "patch",
+      "deployment",
+      "hello",
+      "-p",
+      JSON.stringify({
+        spec: {
+          template: {
+            spec: {
+              topologySpreadConstraints: [
+                { maxSkew: 1, topologyKey: "kubernetes.io/hostname", whenUnsatisfiable: "DoNotSchedule", labelSelector: { matchLabels: { app: "hello" } } },
+              ],
+            },
+          },
+        },
+      }),
+    );
     await cluster.kubectl("rollout", "status", "deployment/hello", "--timeout=60s");
     for (const node of ["first", "second"]) {
       const [pod] = await cluster.podsOf(node);
       const seen = new Set<string>();
-      await until(async () => {
-        seen.add(await cluster.kubectl("exec", pod!, "--", "wget", "-qO-", "http://hello"));
-        return seen.size === 3 ? true : undefined;
-      }, () => `an answer of each replica, but ${[...seen].join(", ")}`, 60_000);
+      await until(
+        async () => {
+          seen.add(await cluster.kubectl("exec", pod!, "--", "wget", "-qO-", "http://hello"));
+          return seen.size === 3 ? true : undefined;
+        },
+        () => `an answer of each replica, but ${[...seen].join(", ")}`,
+        60_000,
+      );
     }
   });
 
   test("it holds no key of the cluster, and starts again without token and server", async () => {
     assert.deepEqual(
-      readdirSync(path.join(other.dataDir, "pki")).filter((name) => name.endsWith(".key")).sort(),
+      readdirSync(path.join(other.dataDir, "pki"))
+        .filter((name) => name.endsWith(".key"))
+        .sort(),
       ["client-system_kube-proxy.key", "client-system_node_second.key", "kubelet.key"],
     );
     await other.endAll("SIGKILL");

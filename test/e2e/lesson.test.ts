@@ -39,7 +39,9 @@ describe("the lesson's manifest", { skip: reason ?? false }, () => {
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "coracle-lesson-"));
     instance = await Instance.create();
-    await instance.start({ args: ["--runtime", "containerd", "--port", "16460", "--pod-cidr", "10.219.0.0/16", "--service-cidr", "10.220.0.0/16", "--kubelet.port=16268"] });
+    await instance.start({
+      args: ["--runtime", "containerd", "--port", "16460", "--pod-cidr", "10.219.0.0/16", "--service-cidr", "10.220.0.0/16", "--kubelet.port=16268"],
+    });
   });
   after(async () => {
     await instance[Symbol.asyncDispose]();
@@ -54,7 +56,18 @@ describe("the lesson's manifest", { skip: reason ?? false }, () => {
     await writeFile(file, manifest);
     await instance.kubectl("apply", "-f", file);
     await instance.kubectl("wait", "--for=condition=Available", "deployment/hello", "--timeout=60s");
-    const pods = (await instance.kubectl("get", "pods", "-l", "app=hello", "-o", "jsonpath={range .items[*]}{.metadata.name} {.status.podIP} {.spec.containers[0].resources.limits.memory}{'\\n'}{end}")).split("\n").map((line) => line.split(" "));
+    const pods = (
+      await instance.kubectl(
+        "get",
+        "pods",
+        "-l",
+        "app=hello",
+        "-o",
+        "jsonpath={range .items[*]}{.metadata.name} {.status.podIP} {.spec.containers[0].resources.limits.memory}{'\\n'}{end}",
+      )
+    )
+      .split("\n")
+      .map((line) => line.split(" "));
     assert.equal(pods.length, 3);
     for (const [, address, limit] of pods) {
       assert.equal(limit, "128Mi");
@@ -82,12 +95,20 @@ async function buildNginxArchive(folder: string): Promise<string> {
   await writeFile(path.join(rootfs, "etc/passwd"), "root:x:0:0:root:/:/bin/false\n");
   await writeFile(path.join(rootfs, "etc/group"), "root:x:0:\n");
   await writeFile(path.join(rootfs, "srv/index.html"), "nginx answers\n");
-  await writeFile(path.join(rootfs, "etc/nginx/nginx.conf"), "user root root; worker_processes 1; error_log stderr; events {} http { access_log off; server { listen 80; root /srv; } }\n");
+  await writeFile(
+    path.join(rootfs, "etc/nginx/nginx.conf"),
+    "user root root; worker_processes 1; error_log stderr; events {} http { access_log off; server { listen 80; root /srv; } }\n",
+  );
   const image = path.join(folder, "image");
   await mkdir(image);
   await execute("tar", ["-C", rootfs, "-cf", path.join(image, "layer.tar"), "."]);
   const { stdout: sum } = await execute("sha256sum", [path.join(image, "layer.tar")]);
-  const config = { architecture: process.arch === "x64" ? "amd64" : process.arch, os: "linux", config: { Cmd: ["/usr/sbin/nginx", "-g", "daemon off;"] }, rootfs: { type: "layers", diff_ids: [`sha256:${sum.split(" ")[0]}`] } };
+  const config = {
+    architecture: process.arch === "x64" ? "amd64" : process.arch,
+    os: "linux",
+    config: { Cmd: ["/usr/sbin/nginx", "-g", "daemon off;"] },
+    rootfs: { type: "layers", diff_ids: [`sha256:${sum.split(" ")[0]}`] },
+  };
   await writeFile(path.join(image, "config.json"), JSON.stringify(config));
   await writeFile(path.join(image, "manifest.json"), JSON.stringify([{ Config: "config.json", RepoTags: ["nginx:1.29"], Layers: ["layer.tar"] }]));
   const archive = path.join(folder, "nginx.tar");

@@ -6,7 +6,19 @@ import { after, before, describe, test } from "node:test";
 import { Instance, until, whyNoContainers } from "./instance.ts";
 
 const reason = await whyNoContainers();
-const args = ["--port", "0", "--node-name", "mounts-node", "--runtime", "containerd", "--kubelet.port=0", "--pod-cidr", "10.183.0.0/16", "--service-cidr", "10.184.0.0/16"];
+const args = [
+  "--port",
+  "0",
+  "--node-name",
+  "mounts-node",
+  "--runtime",
+  "containerd",
+  "--kubelet.port=0",
+  "--pod-cidr",
+  "10.183.0.0/16",
+  "--service-cidr",
+  "10.184.0.0/16",
+];
 
 describe("mounts", { skip: reason ?? false }, () => {
   let instance: Instance;
@@ -19,7 +31,11 @@ describe("mounts", { skip: reason ?? false }, () => {
     await instance[Symbol.asyncDispose]();
   });
   const folder = () => path.dirname(instance.dataDir);
-  const mountPoints = async () => (await readFile("/proc/self/mountinfo", "utf8")).split("\n").map((line) => line.split(" ")[4] ?? "").filter((point) => point.startsWith(path.join(instance.dataDir, "kubelet", "pods")));
+  const mountPoints = async () =>
+    (await readFile("/proc/self/mountinfo", "utf8"))
+      .split("\n")
+      .map((line) => line.split(" ")[4] ?? "")
+      .filter((point) => point.startsWith(path.join(instance.dataDir, "kubelet", "pods")));
   /** `volumes` and `mounts` in YAML's flow style; the container sleeps unless told otherwise. */
   const run = async (name: string, parts: { volumes: string; mounts: string; command?: string; more?: string; security?: string }) => {
     const manifest = `
@@ -61,7 +77,16 @@ spec:
 
   test("an image that cannot be pulled keeps its container waiting", async () => {
     await run("no-image", { volumes: "[{name: files, image: {reference: 'registry.invalid/nothing:1'}}]", mounts: "[{name: files, mountPath: /files}]" });
-    await until(async () => (/^(ErrImagePull|ImagePullBackOff)$/.test(await instance.kubectl("get", "pod", "no-image", "-o", "jsonpath={.status.containerStatuses[0].state.waiting.reason}")) ? true : undefined), "a pull that fails", 60_000);
+    await until(
+      async () =>
+        /^(ErrImagePull|ImagePullBackOff)$/.test(
+          await instance.kubectl("get", "pod", "no-image", "-o", "jsonpath={.status.containerStatuses[0].state.waiting.reason}"),
+        )
+          ? true
+          : undefined,
+      "a pull that fails",
+      60_000,
+    );
     await remove("no-image");
   });
 
@@ -87,7 +112,13 @@ spec:
     await symlink("/etc", path.join(volume, "out"));
     await run("out", { volumes: `[{name: v, hostPath: {path: ${volume}}}]`, mounts: "[{name: v, mountPath: /v, subPath: out}]" });
     const waiting = await until(async () => {
-      const state = await instance.kubectl("get", "pod", "out", "-o", "jsonpath={.status.containerStatuses[0].state.waiting.reason}: {.status.containerStatuses[0].state.waiting.message}");
+      const state = await instance.kubectl(
+        "get",
+        "pod",
+        "out",
+        "-o",
+        "jsonpath={.status.containerStatuses[0].state.waiting.reason}: {.status.containerStatuses[0].state.waiting.message}",
+      );
       return state.startsWith("CreateContainerConfigError") ? state : undefined;
     }, "the refusal");
     assert.equal(waiting, 'CreateContainerConfigError: failed to create subPath directory for volumeMount "v" of container "c"');
@@ -95,10 +126,20 @@ spec:
   });
 
   test("variables come from a file that an init container wrote", async () => {
-    const init = { name: "i", image: "coracle.local/hello:v1", command: ["sh", "-c", "printf \"A='from a file'\\n\" > /v/env"], volumeMounts: [{ name: "v", mountPath: "/v" }] };
+    const init = {
+      name: "i",
+      image: "coracle.local/hello:v1",
+      command: ["sh", "-c", "printf \"A='from a file'\\n\" > /v/env"],
+      volumeMounts: [{ name: "v", mountPath: "/v" }],
+    };
     const env = [{ name: "A", valueFrom: { fileKeyRef: { volumeName: "v", path: "env", key: "A" } } }];
     const main = { name: "c", image: "coracle.local/hello:v1", command: ["sh", "-c", 'echo "$A"'], env };
-    const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "env" }, spec: { restartPolicy: "Never", volumes: [{ name: "v", emptyDir: {} }], initContainers: [init], containers: [main] } };
+    const pod = {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "env" },
+      spec: { restartPolicy: "Never", volumes: [{ name: "v", emptyDir: {} }], initContainers: [init], containers: [main] },
+    };
     const file = path.join(folder(), "env.json");
     await writeFile(file, JSON.stringify(pod));
     await instance.kubectl("apply", "-f", file);
@@ -114,16 +155,30 @@ spec:
       mounts: "[{name: v, mountPath: /v}, {name: v, mountPath: /r, readOnly: true}, {name: m, mountPath: /m}, {name: v, mountPath: /s, subPath: part}]",
     });
     await ready("groups");
-    assert.equal(await inside("groups", "echo x > /v/f; stat -c '%g %a' /v /m /s; stat -c %g /v/f; touch /r/f 2>&1 | grep -c Read-only; df -k /m | tail -1 | awk '{print $2}'"), "2000 2777\n2000 3777\n2000 2777\n2000\n1\n2048");
+    assert.equal(
+      await inside(
+        "groups",
+        "echo x > /v/f; stat -c '%g %a' /v /m /s; stat -c %g /v/f; touch /r/f 2>&1 | grep -c Read-only; df -k /m | tail -1 | awk '{print $2}'",
+      ),
+      "2000 2777\n2000 3777\n2000 2777\n2000\n1\n2048",
+    );
     await run("recursive", { volumes: "[{name: v, emptyDir: {}}]", mounts: "[{name: v, mountPath: /v, readOnly: true, recursiveReadOnly: Enabled}]" });
-    const refusal = await until(async () => (await instance.kubectl("get", "pod", "recursive", "-o", "jsonpath={.status.containerStatuses[0].state.waiting.message}")) || undefined, "the refusal");
+    const refusal = await until(
+      async () => (await instance.kubectl("get", "pod", "recursive", "-o", "jsonpath={.status.containerStatuses[0].state.waiting.message}")) || undefined,
+      "the refusal",
+    );
     assert.match(refusal, /requested recursive read-only mode, but it is not supported by the runtime/);
     await remove("groups", "recursive");
     assert.deepEqual(await mountPoints(), []);
   });
 
   test("pods that come and go while the server is killed leave no mount, no file and no directory", async () => {
-    const claim = (name: string) => ({ apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Mi" } } } });
+    const claim = (name: string) => ({
+      apiVersion: "v1",
+      kind: "PersistentVolumeClaim",
+      metadata: { name },
+      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Mi" } } },
+    });
     const pod = (name: string) => ({
       apiVersion: "v1",
       kind: "Pod",
@@ -136,17 +191,29 @@ spec:
             name: "c",
             image: "coracle.local/hello:v1",
             command: ["sh", "-c", "echo x > /d/f; echo x > /m/f; echo x > /s/f; sleep 1000"],
-            volumeMounts: [{ name: "d", mountPath: "/d" }, { name: "m", mountPath: "/m" }, { name: "e", mountPath: "/s", subPath: "part" }, { name: "i", mountPath: "/i" }],
+            volumeMounts: [
+              { name: "d", mountPath: "/d" },
+              { name: "m", mountPath: "/m" },
+              { name: "e", mountPath: "/s", subPath: "part" },
+              { name: "i", mountPath: "/i" },
+            ],
           },
         ],
-        volumes: [{ name: "d", persistentVolumeClaim: { claimName: name } }, { name: "m", emptyDir: { medium: "Memory", sizeLimit: "1Mi" } }, { name: "e", emptyDir: {} }, { name: "i", image: { reference: "coracle.local/hello:v2" } }],
+        volumes: [
+          { name: "d", persistentVolumeClaim: { claimName: name } },
+          { name: "m", emptyDir: { medium: "Memory", sizeLimit: "1Mi" } },
+          { name: "e", emptyDir: {} },
+          { name: "i", image: { reference: "coracle.local/hello:v2" } },
+        ],
       },
     });
     const names = Array.from({ length: 12 }, (_, index) => `many-${index}`);
     const file = path.join(folder(), "many.json");
     await writeFile(file, JSON.stringify({ apiVersion: "v1", kind: "List", items: names.flatMap((name) => [claim(name), pod(name)]) }));
     await instance.kubectl("apply", "-f", file);
-    const running = async () => (await instance.kubectl("get", "pods", "-l", "app=many", "--field-selector=status.phase=Running", "-o", "name")).split("\n").filter((name) => name !== "").length;
+    const running = async () =>
+      (await instance.kubectl("get", "pods", "-l", "app=many", "--field-selector=status.phase=Running", "-o", "name")).split("\n").filter((name) => name !== "")
+        .length;
     await until(async () => ((await running()) >= 4 ? true : undefined), "some pods", 60_000);
     const kill = async () => {
       await instance.end(server, "SIGKILL");
@@ -160,7 +227,14 @@ spec:
     await instance.kubectl("wait", "--for=delete", "pod", "-l", "app=many", "--timeout=120s");
     await instance.kubectl("delete", "pvc", ...names);
     const kubelet = path.join(instance.dataDir, "kubelet");
-    const left = async () => [...(await mountPoints()), ...(await readdir(path.join(kubelet, "pods"))), ...(await readdir(path.join(kubelet, "memory"))), ...(await readdir(path.join(instance.dataDir, "volumes")))];
-    await until(async () => ((await left()).length === 0 ? true : undefined), "nothing to be left", 60_000).catch(async () => assert.deepEqual(await left(), []));
+    const left = async () => [
+      ...(await mountPoints()),
+      ...(await readdir(path.join(kubelet, "pods"))),
+      ...(await readdir(path.join(kubelet, "memory"))),
+      ...(await readdir(path.join(instance.dataDir, "volumes"))),
+    ];
+    await until(async () => ((await left()).length === 0 ? true : undefined), "nothing to be left", 60_000).catch(async () =>
+      assert.deepEqual(await left(), []),
+    );
   });
 });

@@ -24,7 +24,12 @@ test("MyDatabase on PostgreSQL", { skip }, async () => {
   const backupFolder = path.join(path.dirname(instance.dataDir), "backups");
   await mkdir(backupFolder, { mode: 0o777 });
   if (isRoot) await run("/bin/chown", ["65534:65534", backupFolder]);
-  const env = { ...process.env, KUBECONFIG: path.join(instance.dataDir, "kubeconfig"), MYDB_COMMAND: `${process.execPath} ${path.join(example, "postgres", "agent-main.ts")}`, MYDB_BACKUPS: backupFolder };
+  const env = {
+    ...process.env,
+    KUBECONFIG: path.join(instance.dataDir, "kubeconfig"),
+    MYDB_COMMAND: `${process.execPath} ${path.join(example, "postgres", "agent-main.ts")}`,
+    MYDB_BACKUPS: backupFolder,
+  };
   await using operator = new Session(spawn(process.execPath, ["--conditions=coracle-source", "main.ts"], { cwd: example, env }));
   await operator.saw(/Started operator/);
   const database = new Database(instance, "orders");
@@ -72,18 +77,38 @@ test("MyDatabase on PostgreSQL", { skip }, async () => {
     assert.equal(await copy.query(content), await database.query(content));
 
     await database.scale(2);
-    await until(async () => ((await instance.kubectl("get", "pods", "-l", "mydb.example.com/database=orders", "-o", "name")).split("\n").length === 2 ? true : undefined), "two instances", 120_000);
+    await until(
+      async () => ((await instance.kubectl("get", "pods", "-l", "mydb.example.com/database=orders", "-o", "name")).split("\n").length === 2 ? true : undefined),
+      "two instances",
+      120_000,
+    );
     await database.ready(2);
     await instance.kubectl("patch", "mydb", "orders", "--type=merge", "-p", '{"spec":{"version":"15.18"}}');
-    await until(async () => ((await instance.kubectl("get", "pods", "-l", "mydb.example.com/database=orders,mydb.example.com/version=15.18", "-o", "name")).split("\n").filter(Boolean).length === 2 ? true : undefined), "two of the new version", 180_000);
+    await until(
+      async () =>
+        (await instance.kubectl("get", "pods", "-l", "mydb.example.com/database=orders,mydb.example.com/version=15.18", "-o", "name"))
+          .split("\n")
+          .filter(Boolean).length === 2
+          ? true
+          : undefined,
+      "two of the new version",
+      180_000,
+    );
     await database.ready(2);
-    assert.match(await instance.kubectl("get", "mydb", "orders"), /VERSION +REPLICAS +READY +PRIMARY +HEALTHY +ATTENTION +AGE\norders +15\.18 +2 +2 +orders-\d +True +AllWell/);
+    assert.match(
+      await instance.kubectl("get", "mydb", "orders"),
+      /VERSION +REPLICAS +READY +PRIMARY +HEALTHY +ATTENTION +AGE\norders +15\.18 +2 +2 +orders-\d +True +AllWell/,
+    );
     assert.equal(await copy.query(content), await database.query(content));
 
     await instance.kubectl("delete", "mydb", "orders", "--timeout=120s");
     assert.ok((await readdir(backupFolder)).includes("orders-final"));
   } catch (error) {
-    console.error(operator.output.slice(-4000), await instance.kubectl("get", "mydb,pods", "-o", "wide").catch(String), await instance.kubectl("logs", "-l", "mydb.example.com/database", "--prefix", "--tail=30").catch(String));
+    console.error(
+      operator.output.slice(-4000),
+      await instance.kubectl("get", "mydb,pods", "-o", "wide").catch(String),
+      await instance.kubectl("logs", "-l", "mydb.example.com/database", "--prefix", "--tail=30").catch(String),
+    );
     throw error;
   }
 });
@@ -130,17 +155,32 @@ class Database {
   /** That many instances serve, as the newest spec has it. */
   async ready(count: number): Promise<void> {
     const wanted = async () => (await this.field("metadata.generation")) + ` True ${count}`;
-    await until(async () => ((await this.field("status.observedGeneration} {.status.conditions[?(@.type==\"Ready\")].status} {.status.ready")) === (await wanted()) ? true : undefined), `${count} of ${this.name}`, 90_000);
+    await until(
+      async () =>
+        (await this.field('status.observedGeneration} {.status.conditions[?(@.type=="Ready")].status} {.status.ready')) === (await wanted()) ? true : undefined,
+      `${count} of ${this.name}`,
+      90_000,
+    );
   }
 
   async query(text: string): Promise<string> {
     const { host, password } = await this.address();
-    return run("psql", ["-AtXq", "-h", host, "-U", "postgres", "-d", "postgres", "-c", text], { env: { PGPASSWORD: password, PGCONNECT_TIMEOUT: "2" }, timeoutMs: 3000 });
+    return run("psql", ["-AtXq", "-h", host, "-U", "postgres", "-d", "postgres", "-c", text], {
+      env: { PGPASSWORD: password, PGCONNECT_TIMEOUT: "2" },
+      timeoutMs: 3000,
+    });
   }
 
   /** Where writers are led to. */
   async address(): Promise<{ readonly host: string; readonly password: string }> {
-    const host = await this.instance.kubectl("get", "pods", "-l", `mydb.example.com/database=${this.name},mydb.example.com/role=primary`, "-o", "jsonpath={.items[0].status.podIP}");
+    const host = await this.instance.kubectl(
+      "get",
+      "pods",
+      "-l",
+      `mydb.example.com/database=${this.name},mydb.example.com/role=primary`,
+      "-o",
+      "jsonpath={.items[0].status.podIP}",
+    );
     const password = Buffer.from(await this.instance.kubectl("get", "secret", this.name, "-o", "jsonpath={.data.superuser}"), "base64").toString();
     return { host, password };
   }
@@ -197,7 +237,10 @@ class Writer implements AsyncDisposable {
     let address = await this.#database.address();
     for (let id = 1; !this.#isStopped; id++) {
       const env = { PGPASSWORD: address.password, PGCONNECT_TIMEOUT: "1" };
-      const answer = await run("psql", ["-AtXq", "-h", address.host, "-U", "postgres", "-d", "postgres", "-c", `insert into t values (${id}) returning id`], { env, timeoutMs: 2000 }).catch(() => "");
+      const answer = await run("psql", ["-AtXq", "-h", address.host, "-U", "postgres", "-d", "postgres", "-c", `insert into t values (${id}) returning id`], {
+        env,
+        timeoutMs: 2000,
+      }).catch(() => "");
       if (answer === String(id)) this.#acknowledged.push(id);
       else address = await this.#database.address().catch(() => address);
     }

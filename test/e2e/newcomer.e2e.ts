@@ -12,8 +12,18 @@ const execute = promisify(execFile);
 const repository = path.resolve(import.meta.dirname, "../..");
 const isRoot = process.getuid?.() === 0;
 const newcomers = [
-  { name: "as root, with containers", skip: (await whyNoContainers()) ?? false, uid: undefined, args: ["--port", "16464", "--kubelet.port=16272", "--pod-cidr", "10.225.0.0/16", "--service-cidr", "10.226.0.0/16"] },
-  { name: "as an ordinary user", skip: false, uid: isRoot ? 65_534 : undefined, args: ["--port", "16465", "--kubelet.port=16273", ...(isRoot ? [] : ["--runtime", "process"])] },
+  {
+    name: "as root, with containers",
+    skip: (await whyNoContainers()) ?? false,
+    uid: undefined,
+    args: ["--port", "16464", "--kubelet.port=16272", "--pod-cidr", "10.225.0.0/16", "--service-cidr", "10.226.0.0/16"],
+  },
+  {
+    name: "as an ordinary user",
+    skip: false,
+    uid: isRoot ? 65_534 : undefined,
+    args: ["--port", "16465", "--kubelet.port=16273", ...(isRoot ? [] : ["--runtime", "process"])],
+  },
 ];
 
 for (const { name, skip, uid, args } of newcomers) {
@@ -22,7 +32,13 @@ for (const { name, skip, uid, args } of newcomers) {
       const home = await mkdtemp(path.join(tmpdir(), "coracle-newcomer-"));
       const clone = path.join(home, "coracle");
       const user = uid === undefined ? {} : { uid, gid: uid };
-      const env = { HOME: home, PATH: "/usr/local/bin:/usr/bin:/bin", KUBECONFIG: path.join(home, "data", "kubeconfig"), KUBE_EDITOR: path.join(home, "editor"), npm_config_cache: path.join(home, "npm") };
+      const env = {
+        HOME: home,
+        PATH: "/usr/local/bin:/usr/bin:/bin",
+        KUBECONFIG: path.join(home, "data", "kubeconfig"),
+        KUBE_EDITOR: path.join(home, "editor"),
+        npm_config_cache: path.join(home, "npm"),
+      };
       const options = { cwd: clone, env, ...user, timeout: 180_000 };
       await writeFile(env.KUBE_EDITOR, "#!/bin/sh\nsed -i 's/replicas: 3/replicas: 4/' \"$1\"\n", { mode: 0o755 });
       await chmod(home, 0o755);
@@ -50,7 +66,10 @@ async function followTour(kubectl: (...words: string[]) => Promise<string>): Pro
   assert.match(await kubectl("get", "deploy,rs,pods,svc", "-o", "wide"), /deployment\.apps\/hello +3\/3/);
   const [pod] = (await kubectl("get", "pods", "-o", "jsonpath={.items[*].metadata.name}")).split(" ");
   await kubectl("delete", "pod", pod!);
-  await until(async () => ((await kubectl("get", "deployment", "hello", "-o", "jsonpath={.status.availableReplicas}")) === "3" ? true : undefined), "three replicas again");
+  await until(
+    async () => ((await kubectl("get", "deployment", "hello", "-o", "jsonpath={.status.availableReplicas}")) === "3" ? true : undefined),
+    "three replicas again",
+  );
   await kubectl("edit", "deployment", "hello");
   await kubectl("rollout", "status", "deployment/hello", "--timeout=60s");
   assert.equal(await kubectl("get", "deployment", "hello", "-o", "jsonpath={.status.replicas}"), "4");

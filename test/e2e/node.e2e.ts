@@ -19,7 +19,16 @@ describe("a node on containerd", { skip: reason ?? false }, () => {
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "coracle-node-"));
     const config = path.join(folder, "kubelet.yaml");
-    const settings = { apiVersion: "kubelet.config.k8s.io/v1beta1", kind: "KubeletConfiguration", cpuManagerPolicy: "static", systemReserved: { cpu: "500m" }, volumeStatsAggPeriod: "1s", containerLogMaxSize: "4Ki", containerLogMaxFiles: 3, evictionPressureTransitionPeriod: "0s" };
+    const settings = {
+      apiVersion: "kubelet.config.k8s.io/v1beta1",
+      kind: "KubeletConfiguration",
+      cpuManagerPolicy: "static",
+      systemReserved: { cpu: "500m" },
+      volumeStatsAggPeriod: "1s",
+      containerLogMaxSize: "4Ki",
+      containerLogMaxFiles: 3,
+      evictionPressureTransitionPeriod: "0s",
+    };
     await writeFile(config, JSON.stringify(settings));
     instance = await Instance.create();
     const ports = ["--port", "16449", "--kubelet.port=16256", "--pod-cidr", "10.215.0.0/16", "--service-cidr", "10.216.0.0/16"];
@@ -46,9 +55,20 @@ describe("a node on containerd", { skip: reason ?? false }, () => {
     await running("grow");
     const limit = () => sh("grow", "cat /sys/fs/cgroup/memory/memory.limit_in_bytes 2>/dev/null || cat /sys/fs/cgroup/memory.max");
     assert.equal(await limit(), String(64 * 1024 * 1024));
-    await instance.kubectl("patch", "pod", "grow", "--subresource", "resize", "-p", '{"spec":{"containers":[{"name":"c","resources":{"limits":{"memory":"96Mi"}}}]}}');
+    await instance.kubectl(
+      "patch",
+      "pod",
+      "grow",
+      "--subresource",
+      "resize",
+      "-p",
+      '{"spec":{"containers":[{"name":"c","resources":{"limits":{"memory":"96Mi"}}}]}}',
+    );
     await until(async () => ((await limit()) === String(96 * 1024 * 1024) ? true : undefined), "the new limit in the kernel");
-    await until(async () => ((await get("grow", "{.status.containerStatuses[0].resources.limits.memory}")) === "96Mi" ? true : undefined), "the new limit in the status");
+    await until(
+      async () => ((await get("grow", "{.status.containerStatuses[0].resources.limits.memory}")) === "96Mi" ? true : undefined),
+      "the new limit in the status",
+    );
     assert.equal(await get("grow", "{.status.containerStatuses[0].restartCount}"), "0");
     await instance.kubectl("delete", "pod", "grow", "--wait=false");
   });
@@ -73,13 +93,24 @@ describe("a node on containerd", { skip: reason ?? false }, () => {
 
   test("a pod that overfills its volume is evicted, and nothing of it runs on", async () => {
     const script = "dd if=/dev/zero of=/cache/big bs=1M count=8; sleep 1000";
-    await run("full", { command: ["sh", "-c", script], volumeMounts: [{ name: "cache", mountPath: "/cache" }] }, { volumes: [{ name: "cache", emptyDir: { sizeLimit: "2Mi" } }] });
-    const shown = await until(async () => {
-      const text = await get("full", "{.status.phase} {.status.reason} {.status.message}");
-      return text.startsWith("Failed") ? text : undefined;
-    }, "an evicted pod", 40_000);
+    await run(
+      "full",
+      { command: ["sh", "-c", script], volumeMounts: [{ name: "cache", mountPath: "/cache" }] },
+      { volumes: [{ name: "cache", emptyDir: { sizeLimit: "2Mi" } }] },
+    );
+    const shown = await until(
+      async () => {
+        const text = await get("full", "{.status.phase} {.status.reason} {.status.message}");
+        return text.startsWith("Failed") ? text : undefined;
+      },
+      "an evicted pod",
+      40_000,
+    );
     assert.equal(shown.trim(), 'Failed Evicted Usage of EmptyDir volume "cache" exceeds the limit "2Mi".');
-    assert.match(await instance.kubectl("get", "events", "--field-selector", "involvedObject.name=full,reason=Evicted", "-o", "jsonpath={.items[0].message}"), /exceeds the limit/);
+    assert.match(
+      await instance.kubectl("get", "events", "--field-selector", "involvedObject.name=full,reason=Evicted", "-o", "jsonpath={.items[0].message}"),
+      /exceeds the limit/,
+    );
     assert.match(await get("full", "{.status.containerStatuses[0].state}"), /terminated/);
   });
 
@@ -95,7 +126,10 @@ describe("a node on containerd", { skip: reason ?? false }, () => {
   });
 
   test("a RuntimeClass names the runtime's handler; one that is not there is told of", async () => {
-    await writeFile(path.join(folder, "class.json"), JSON.stringify({ apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", metadata: { name: "plain" }, handler: "runc" }));
+    await writeFile(
+      path.join(folder, "class.json"),
+      JSON.stringify({ apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", metadata: { name: "plain" }, handler: "runc" }),
+    );
     await instance.kubectl("apply", "-f", path.join(folder, "class.json"));
     await run("classed", {}, { runtimeClassName: "plain" });
     await running("classed");
@@ -110,16 +144,42 @@ describe("a node on containerd", { skip: reason ?? false }, () => {
       ListAndWatch: {
         messages: ["Empty", "ListAndWatchResponse"],
         stream: async function* (_request, signal) {
-          yield { devices: [{ ID: "one", health: "Healthy" }, { ID: "two", health: "Unhealthy" }] };
+          yield {
+            devices: [
+              { ID: "one", health: "Healthy" },
+              { ID: "two", health: "Unhealthy" },
+            ],
+          };
           await new Promise((resolve) => AbortSignal.any([signal, gone.signal]).addEventListener("abort", resolve, { once: true }));
         },
       },
-      Allocate: { messages: ["AllocateRequest", "AllocateResponse"], answer: async () => ({ container_responses: [{ envs: { TOY: "one" }, mounts: [], devices: [{ container_path: "/dev/toy", host_path: "/dev/null", permissions: "rw" }], annotations: {}, cdi_devices: [] }] }) },
+      Allocate: {
+        messages: ["AllocateRequest", "AllocateResponse"],
+        answer: async () => ({
+          container_responses: [
+            {
+              envs: { TOY: "one" },
+              mounts: [],
+              devices: [{ container_path: "/dev/toy", host_path: "/dev/null", permissions: "rw" }],
+              annotations: {},
+              cdi_devices: [],
+            },
+          ],
+        }),
+      },
     });
     const connection = new GrpcConnection({ socketPath: path.join(sockets, "kubelet.sock"), clock: systemClock() });
     try {
-      await connection.service("v1beta1.Registration", devicePluginTables).call("Register", { version: "v1beta1", endpoint: "toy.sock", resource_name: "example.com/toy" }, { messages: ["RegisterRequest", "Empty"] });
-      await until(async () => ((await instance.kubectl("get", "node", "n1", "-o", "jsonpath={.status.capacity.example\\.com/toy} {.status.allocatable.example\\.com/toy}")) === "2 1" ? true : undefined), "the devices on the node");
+      await connection
+        .service("v1beta1.Registration", devicePluginTables)
+        .call("Register", { version: "v1beta1", endpoint: "toy.sock", resource_name: "example.com/toy" }, { messages: ["RegisterRequest", "Empty"] });
+      await until(
+        async () =>
+          (await instance.kubectl("get", "node", "n1", "-o", "jsonpath={.status.capacity.example\\.com/toy} {.status.allocatable.example\\.com/toy}")) === "2 1"
+            ? true
+            : undefined,
+        "the devices on the node",
+      );
       await run("toy", { resources: { limits: { "example.com/toy": "1" } } });
       await running("toy");
       assert.equal(await sh("toy", "echo $TOY; test -c /dev/toy && echo device"), "one\ndevice");

@@ -6,7 +6,25 @@ import { after, before, describe, test } from "node:test";
 import { Instance, until, whyNoContainers } from "./instance.ts";
 
 const hello = path.resolve(import.meta.dirname, "../../examples/hello.yaml");
-const args = ["--port", "16491", "--runtime", "containerd", "--nodes", "2", "--node-name", "first", "--kubelet.port=16291", "--pod-cidr", "10.191.0.0/16", "--service-cidr", "10.192.0.0/16", "--node-cidr", "10.193.0.0/24", "--load-balancer-cidr", "10.194.0.0/24"];
+const args = [
+  "--port",
+  "16491",
+  "--runtime",
+  "containerd",
+  "--nodes",
+  "2",
+  "--node-name",
+  "first",
+  "--kubelet.port=16291",
+  "--pod-cidr",
+  "10.191.0.0/16",
+  "--service-cidr",
+  "10.192.0.0/16",
+  "--node-cidr",
+  "10.193.0.0/24",
+  "--load-balancer-cidr",
+  "10.194.0.0/24",
+];
 
 describe("several nodes", { skip: (await whyNoContainers()) ?? false }, () => {
   let instance: Instance;
@@ -17,22 +35,51 @@ describe("several nodes", { skip: (await whyNoContainers()) ?? false }, () => {
     await instance.kubectl("wait", "--for=condition=Ready", "node", "--all", "--timeout=60s");
     // Two pods on each node, wherever they would go otherwise.
     await instance.kubectl("apply", "-f", hello);
-    await instance.kubectl("patch", "deployment", "hello", "-p", JSON.stringify({ spec: { replicas: 4, template: { spec: { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: "kubernetes.io/hostname", whenUnsatisfiable: "DoNotSchedule", labelSelector: { matchLabels: { app: "hello" } } }] } } } }));
+    await instance.kubectl(
+      "patch",
+      "deployment",
+      "hello",
+      "-p",
+      JSON.stringify({
+        spec: {
+          replicas: 4,
+          template: {
+            spec: {
+              topologySpreadConstraints: [
+                { maxSkew: 1, topologyKey: "kubernetes.io/hostname", whenUnsatisfiable: "DoNotSchedule", labelSelector: { matchLabels: { app: "hello" } } },
+              ],
+            },
+          },
+        },
+      }),
+    );
     await instance.kubectl("rollout", "status", "deployment/hello", "--timeout=60s");
   });
   after(async () => {
     await instance[Symbol.asyncDispose]();
   });
-  const restartsOf = (node: string) => instance.kubectl("get", "pods", "--field-selector", `spec.nodeName=${node}`, "-o", "jsonpath={range .items[*]}{.metadata.name} {.status.containerStatuses[0].containerID}{'\\n'}{end}");
+  const restartsOf = (node: string) =>
+    instance.kubectl(
+      "get",
+      "pods",
+      "--field-selector",
+      `spec.nodeName=${node}`,
+      "-o",
+      "jsonpath={range .items[*]}{.metadata.name} {.status.containerStatuses[0].containerID}{'\\n'}{end}",
+    );
 
   test("a pod of either node reaches the pods of both through the Service, by its name", async () => {
     for (const node of ["first", "first-2"]) {
       const [pod] = await instance.podsOf(node);
       const seen = new Set<string>();
-      await until(async () => {
-        seen.add(await instance.kubectl("exec", pod!, "--", "wget", "-qO-", "http://hello"));
-        return seen.size === 4 ? true : undefined;
-      }, () => `an answer of each replica, but ${[...seen].join(", ")}`, 60_000);
+      await until(
+        async () => {
+          seen.add(await instance.kubectl("exec", pod!, "--", "wget", "-qO-", "http://hello"));
+          return seen.size === 4 ? true : undefined;
+        },
+        () => `an answer of each replica, but ${[...seen].join(", ")}`,
+        60_000,
+      );
     }
   });
 
@@ -51,7 +98,10 @@ describe("several nodes", { skip: (await whyNoContainers()) ?? false }, () => {
     await until(async () => ((await ingress()) === "10.194.0.1" ? true : undefined), "an address");
     assert.match(await instance.fetch("http://10.194.0.1/"), /^hello v1/);
     const [pod] = await instance.podsOf("first-2");
-    await until(async () => (await instance.kubectl("exec", pod!, "--", "wget", "-qO-", "http://10.194.0.1").catch(() => "")).startsWith("hello v1") || undefined, "an answer in a pod");
+    await until(
+      async () => (await instance.kubectl("exec", pod!, "--", "wget", "-qO-", "http://10.194.0.1").catch(() => "")).startsWith("hello v1") || undefined,
+      "an answer in a pod",
+    );
     await instance.kubectl("patch", "service", "hello", "-p", '{"spec":{"type":"NodePort"}}');
     await until(async () => ((await ingress()) === "" ? true : undefined), "no address");
     assert.equal(await instance.kubectl("get", "service", "hello", "-o", "jsonpath={.metadata.finalizers}"), "");

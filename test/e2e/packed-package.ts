@@ -18,7 +18,12 @@ export interface UserFolder extends AsyncDisposable {
 export async function userFolder(example: string, how: "install" | "unpack"): Promise<UserFolder> {
   const folder = await mkdtemp(path.join(tmpdir(), "coracle-user-"));
   const run = async (program: string, ...args: readonly string[]) => {
-    const { stdout, stderr } = await execute(program, args, { cwd: folder, timeout: 240_000, maxBuffer: 64 << 20, env: { ...process.env, NODE_TEST_CONTEXT: undefined } }).catch((error: Error & { stdout?: string; stderr?: string }) => {
+    const { stdout, stderr } = await execute(program, args, {
+      cwd: folder,
+      timeout: 240_000,
+      maxBuffer: 64 << 20,
+      env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+    }).catch((error: Error & { stdout?: string; stderr?: string }) => {
       throw new Error(`${error.message}\n${error.stdout ?? ""}${error.stderr ?? ""}`, { cause: error });
     });
     return stdout + stderr;
@@ -37,7 +42,10 @@ export async function userFolder(example: string, how: "install" | "unpack"): Pr
       await mkdir(place, { recursive: true });
       await run("tar", "-xzf", archive, "-C", place, "--strip-components=1");
     }
-    await writeFile(path.join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: { ...userOptions, typeRoots: [path.join(root, "node_modules", "@types")] } }));
+    await writeFile(
+      path.join(folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions: { ...userOptions, typeRoots: [path.join(root, "node_modules", "@types")] } }),
+    );
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
@@ -46,7 +54,16 @@ export async function userFolder(example: string, how: "install" | "unpack"): Pr
 }
 
 /** The types are checked, too (no skipLibCheck). */
-const userOptions = { module: "nodenext", target: "esnext", strict: true, noEmit: true, allowImportingTsExtensions: true, erasableSyntaxOnly: true, verbatimModuleSyntax: true, types: ["node"] };
+const userOptions = {
+  module: "nodenext",
+  target: "esnext",
+  strict: true,
+  noEmit: true,
+  allowImportingTsExtensions: true,
+  erasableSyntaxOnly: true,
+  verbatimModuleSyntax: true,
+  types: ["node"],
+};
 
 /** The repository's type checker, for a user's folder. */
 export const tscPath = path.join(root, "node_modules", ".bin", "tsc");

@@ -43,8 +43,19 @@ describe("local processes", () => {
   });
 
   test("processes outlive kill -9 of the server and are taken over", async () => {
-    const containers = () => instance.kubectl("get", "pods", "-l", "app=hello", "-o", "jsonpath={range .items[*]}{.metadata.name} {.status.containerStatuses[0].containerID} {.status.containerStatuses[0].restartCount}{'\\n'}{end}");
-    await until(async () => ((await instance.kubectl("get", "pods", "-l", "app=hello", "-o", "name")).split("\n").length === 3 ? true : undefined), "three pods");
+    const containers = () =>
+      instance.kubectl(
+        "get",
+        "pods",
+        "-l",
+        "app=hello",
+        "-o",
+        "jsonpath={range .items[*]}{.metadata.name} {.status.containerStatuses[0].containerID} {.status.containerStatuses[0].restartCount}{'\\n'}{end}",
+      );
+    await until(
+      async () => ((await instance.kubectl("get", "pods", "-l", "app=hello", "-o", "name")).split("\n").length === 3 ? true : undefined),
+      "three pods",
+    );
     const before = await containers();
     await instance.end(server, "SIGKILL");
     server = await instance.start({ args, ...(uid !== undefined && { uid }) });

@@ -17,7 +17,13 @@ import { Instance, whyNoProgram } from "./instance.ts";
 import { projects } from "./real-crds/projects.ts";
 import type { Fault } from "./real-crds/projects.ts";
 
-const definitions: ResourceType<CustomResourceDefinition> = { group: "apiextensions.k8s.io", version: "v1", resource: "customresourcedefinitions", kind: "CustomResourceDefinition", isNamespaced: false };
+const definitions: ResourceType<CustomResourceDefinition> = {
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  resource: "customresourcedefinitions",
+  kind: "CustomResourceDefinition",
+  isNamespaced: false,
+};
 
 describe("the definitions of real projects", { skip: (await whyNoProgram("go")) ?? false, timeout: 600_000 }, () => {
   const folder = mkdtempSync(path.join(tmpdir(), "coracle-real-crds-"));
@@ -52,12 +58,17 @@ describe("the definitions of real projects", { skip: (await whyNoProgram("go")) 
         await instance.kubectl("wait", "--for=condition=Established", "--timeout=60s", ...names.map((name) => `crd/${name}`));
         for (const name of names) {
           const { status } = await client.get(definitions, "", name);
-          const conditions = Object.fromEntries((status?.conditions ?? []).map(({ type, status: is, message }) => [type, is === "True" ? is : `${is}: ${message}`]));
+          const conditions = Object.fromEntries(
+            (status?.conditions ?? []).map(({ type, status: is, message }) => [type, is === "True" ? is : `${is}: ${message}`]),
+          );
           assert.deepEqual([conditions["Established"], conditions["NamesAccepted"], conditions["NonStructuralSchema"]], ["True", "True", undefined], name);
         }
       });
 
-      const accepted = [...documents(sources, samples ?? []).filter((object) => resourceOf(object, shipped) !== undefined && (isSample?.(object) ?? true)), ...own];
+      const accepted = [
+        ...documents(sources, samples ?? []).filter((object) => resourceOf(object, shipped) !== undefined && (isSample?.(object) ?? true)),
+        ...own,
+      ];
       assert.ok(accepted.length > 0, "there are samples");
       await t.test(`${accepted.length} samples are accepted`, async () => {
         for (const object of accepted) await create(object, shipped);
@@ -78,7 +89,11 @@ describe("the definitions of real projects", { skip: (await whyNoProgram("go")) 
     const resource = resourceOf(object, shipped);
     assert.ok(resource !== undefined, `${object.kind} is defined`);
     const { namespace: _, ...metadata } = object.metadata;
-    await client.create(resource, { ...object, metadata: resource.isNamespaced ? { ...metadata, namespace: "default" } : metadata }, { isDryRun: true, fieldValidation: "Strict" });
+    await client.create(
+      resource,
+      { ...object, metadata: resource.isNamespaced ? { ...metadata, namespace: "default" } : metadata },
+      { isDryRun: true, fieldValidation: "Strict" },
+    );
   }
 });
 
@@ -87,7 +102,10 @@ async function refused(work: () => Promise<void>, { field, message }: Fault): Pr
     assert.ok(error instanceof StatusError, String(error));
     assert.equal(error.code, 422, error.message);
     const causes = error.status.details?.causes ?? [];
-    assert.ok(causes.some((cause) => cause.field === field && message.test(cause.message ?? "")), `${field} with ${message} in ${JSON.stringify(causes)}`);
+    assert.ok(
+      causes.some((cause) => cause.field === field && message.test(cause.message ?? "")),
+      `${field} with ${message} in ${JSON.stringify(causes)}`,
+    );
     return true;
   });
 }
@@ -100,11 +118,17 @@ function download(folder: string, module: string): string {
 }
 
 function filesOf(sources: string, patterns: readonly string[]): string[] {
-  return patterns.flatMap((pattern) => globSync(pattern, { cwd: sources }).sort().map((file) => path.join(sources, file)));
+  return patterns.flatMap((pattern) =>
+    globSync(pattern, { cwd: sources })
+      .sort()
+      .map((file) => path.join(sources, file)),
+  );
 }
 
 function documents(sources: string, patterns: readonly string[]): KubeObject[] {
-  return filesOf(sources, patterns).flatMap((file) => loadAll(readFileSync(file, "utf8")) as (KubeObject | null)[]).filter((object) => object !== null);
+  return filesOf(sources, patterns)
+    .flatMap((file) => loadAll(readFileSync(file, "utf8")) as (KubeObject | null)[])
+    .filter((object) => object !== null);
 }
 
 function resourceOf({ apiVersion = "", kind = "" }: KubeObject, shipped: readonly CustomResourceDefinition[]): ResourceType | undefined {

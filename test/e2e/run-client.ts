@@ -10,6 +10,10 @@ export const execute = promisify(execFile);
 
 /** Runs a command against a cluster of its own, whose pods are local processes where logs and exec are wanted; resolves with its output. */
 export async function runClient(runtime: "simulated" | "process", command: readonly string[], env: Record<string, string> = {}): Promise<string> {
-  const { stdout } = await execute(coraclePath, ["test", "--runtime", runtime, "--", ...command], { timeout: 300_000, maxBuffer: 64 << 20, env: { ...process.env, ...env } });
+  const { stdout } = await execute(coraclePath, ["test", "--runtime", runtime, "--", ...command], {
+    timeout: 300_000,
+    maxBuffer: 64 << 20,
+    env: { ...process.env, ...env },
+  });
   return stdout;
 }

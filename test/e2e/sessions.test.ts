@@ -6,7 +6,12 @@ import { Instance, whyNoContainers } from "./instance.ts";
 
 const hello = path.resolve(import.meta.dirname, "../../examples/hello.yaml");
 const runtimes = [
-  { name: "sessions in containers", skip: (await whyNoContainers()) ?? false, args: ["--runtime", "containerd", "--port", "16454", "--pod-cidr", "10.215.0.0/16", "--service-cidr", "10.216.0.0/16", "--kubelet.port=16263"], forwarded: 16_456 },
+  {
+    name: "sessions in containers",
+    skip: (await whyNoContainers()) ?? false,
+    args: ["--runtime", "containerd", "--port", "16454", "--pod-cidr", "10.215.0.0/16", "--service-cidr", "10.216.0.0/16", "--kubelet.port=16263"],
+    forwarded: 16_456,
+  },
   { name: "sessions in local processes", skip: false, args: ["--runtime", "process", "--port", "16455", "--kubelet.port=16264"], forwarded: 16_457 },
 ];
 const protocols = [
@@ -38,7 +43,9 @@ for (const { name, skip, args, forwarded } of runtimes) {
       });
 
       test(`exec with input and without a terminal, over ${protocol}`, async () => {
-        await using shell = instance.startKubectl(["exec", "-i", "deployment/hello", "--", "sh", "-c", "read line && echo got $line && echo oops >&2"], { env });
+        await using shell = instance.startKubectl(["exec", "-i", "deployment/hello", "--", "sh", "-c", "read line && echo got $line && echo oops >&2"], {
+          env,
+        });
         shell.write("a line\n");
         await shell.saw(/^got a line$/m);
         await shell.saw(/^oops$/m);
@@ -47,7 +54,10 @@ for (const { name, skip, args, forwarded } of runtimes) {
 
       test(`port-forward to a Service and to a pod, over ${protocol}`, async () => {
         const pod = await instance.kubectl("get", "pods", "-l", "app=hello", "-o", "jsonpath={.items[0].metadata.name}");
-        for (const [target, port] of [["service/hello", "http"], [`pod/${pod}`, "8080"]] as const) {
+        for (const [target, port] of [
+          ["service/hello", "http"],
+          [`pod/${pod}`, "8080"],
+        ] as const) {
           await using forward = instance.startKubectl(["port-forward", target, `${forwarded}:${port}`], { env });
           await forward.saw(/Forwarding from 127\.0\.0\.1:\d+ -> 8080/);
           for (let round = 0; round < 3; round++) assert.match(await instance.fetch(`http://127.0.0.1:${forwarded}/`), /^hello v1 from hello-/);
@@ -56,7 +66,17 @@ for (const { name, skip, args, forwarded } of runtimes) {
     }
 
     test("logs that are followed show a line when it is written, and end with the pod", async () => {
-      await instance.kubectl("run", "talker", "--image=coracle.local/hello:v1", "--restart=Never", "--command", "--", "sh", "-c", "echo first; while [ ! -e go ]; do sleep 0.1; done; echo second");
+      await instance.kubectl(
+        "run",
+        "talker",
+        "--image=coracle.local/hello:v1",
+        "--restart=Never",
+        "--command",
+        "--",
+        "sh",
+        "-c",
+        "echo first; while [ ! -e go ]; do sleep 0.1; done; echo second",
+      );
       await instance.kubectl("wait", "--for=condition=Ready", "pod/talker", "--timeout=60s");
       await using logs = instance.startKubectl(["logs", "-f", "talker"]);
       await logs.saw(/^first$/m);

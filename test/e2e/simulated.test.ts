@@ -30,7 +30,10 @@ describe("simulated nodes", () => {
     await instance.kubectl("annotate", "deployment", "hello", "note=one");
     await instance.kubectl("patch", "deployment", "hello", "--type=json", "-p", '[{"op":"replace","path":"/spec/replicas","value":2}]');
     await instance.kubectl("rollout", "status", "deployment/hello", "--timeout=60s");
-    assert.equal(await instance.kubectl("get", "deployment", "hello", "-o", "jsonpath={.metadata.labels.tier} {.metadata.annotations.note} {.status.readyReplicas}"), "web one 2");
+    assert.equal(
+      await instance.kubectl("get", "deployment", "hello", "-o", "jsonpath={.metadata.labels.tier} {.metadata.annotations.note} {.status.readyReplicas}"),
+      "web one 2",
+    );
     assert.match(await instance.kubectl("explain", "pod.spec.containers"), /FIELD: containers/);
     await instance.kubectl("delete", "deployment", "hello");
     await instance.kubectl("wait", "--for=delete", "pod", "-l", "app=hello", "--timeout=60s");

@@ -39,7 +39,10 @@ describe("snapshots", () => {
 
     await instance.kubectl("delete", "configmap", "kept");
     await instance.end(running, "SIGTERM");
-    assert.equal(snapshot("restore", file).stderr, `coracle: ${instance.dataDir}/store holds a store already: move it away, or choose another data directory\n`);
+    assert.equal(
+      snapshot("restore", file).stderr,
+      `coracle: ${instance.dataDir}/store holds a store already: move it away, or choose another data directory\n`,
+    );
     renameSync(path.join(instance.dataDir, "store"), path.join(folder, "old-store"));
     assert.match(snapshot("restore", file).stdout, /^Restored \d+ keys of revision \d+: `coracle up --data-dir \S+` goes on from there\.\n$/);
     const again = await up();
@@ -67,7 +70,10 @@ describe("snapshots", () => {
     const table: [bytes: Buffer, message: string][] = [
       [whole.subarray(0, whole.length - 10), "is cut off: use another snapshot, or save it again"],
       [spoilt, "is damaged (its checksum is wrong): use another snapshot, or save it again"],
-      [Buffer.from(whole.toString("latin1").replace("snapshot 1", "snapshot 2"), "latin1"), "was written by a newer version (format 2, this one reads 1): restore it with that version"],
+      [
+        Buffer.from(whole.toString("latin1").replace("snapshot 1", "snapshot 2"), "latin1"),
+        "was written by a newer version (format 2, this one reads 1): restore it with that version",
+      ],
       [Buffer.from("kind: Pod"), "is no snapshot: `coracle snapshot save` writes one"],
     ];
     for (const [bytes, message] of table) {
@@ -75,7 +81,10 @@ describe("snapshots", () => {
       assert.deepEqual(snapshot("restore", bad, target), { code: 1, stdout: "", stderr: `coracle: ${bad} ${message}\n` });
       assert.equal(readdirSync(folder).includes("target"), false);
     }
-    assert.equal(snapshot("restore", path.join(folder, "nothing"), target).stderr, `coracle: ${folder}/nothing cannot be read: name a file that \`coracle snapshot save\` wrote\n`);
+    assert.equal(
+      snapshot("restore", path.join(folder, "nothing"), target).stderr,
+      `coracle: ${folder}/nothing cannot be read: name a file that \`coracle snapshot save\` wrote\n`,
+    );
     assert.equal(snapshot("save", bad, target).stderr, `coracle: there is no store in ${target}: name the data directory with --data-dir\n`);
     assert.equal(runCoracle(["snapshot", "keep", bad]).code, 2);
   });

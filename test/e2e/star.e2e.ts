@@ -16,7 +16,8 @@ describe("the star", { skip: reason ?? false }, () => {
   const argsOf = (command: string) => [...shared, ...(command === "apiserver" ? ["--port", "16446"] : command === "kubelet" ? ["--kubelet.port=16253"] : [])];
   const startAll = async () => {
     processes.set("apiserver", await instance.start({ command: "apiserver", args: argsOf("apiserver") }));
-    for (const [index, child] of (await Promise.all(components.map((command) => instance.start({ command, args: argsOf(command) })))).entries()) processes.set(components[index]!, child);
+    for (const [index, child] of (await Promise.all(components.map((command) => instance.start({ command, args: argsOf(command) })))).entries())
+      processes.set(components[index]!, child);
   };
   before(async () => {
     instance = await Instance.create();

@@ -6,7 +6,8 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { Instance, until } from "./instance.ts";
 
-const manifest = (image: string) => `apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: kube-system, labels: {tier: node}}\nspec: {terminationGracePeriodSeconds: 1, containers: [{name: c, image: "${image}"}]}\n`;
+const manifest = (image: string) =>
+  `apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: kube-system, labels: {tier: node}}\nspec: {terminationGracePeriodSeconds: 1, containers: [{name: c, image: "${image}"}]}\n`;
 
 describe("static pods", () => {
   let instance: Instance;
@@ -16,7 +17,20 @@ describe("static pods", () => {
     await writeFile(path.join(directory, "web.yaml"), manifest("web:1"));
     await writeFile(path.join(directory, "broken.yaml"), "kind: [");
     instance = await Instance.create();
-    await instance.start({ args: ["--port", "16447", "--runtime", "simulated", "--node-name", "n1", "--store", "memory", "--kubelet.port=16254", `--kubelet.pod-manifest-path=${directory}`] });
+    await instance.start({
+      args: [
+        "--port",
+        "16447",
+        "--runtime",
+        "simulated",
+        "--node-name",
+        "n1",
+        "--store",
+        "memory",
+        "--kubelet.port=16254",
+        `--kubelet.pod-manifest-path=${directory}`,
+      ],
+    });
   });
   after(async () => {
     await instance[Symbol.asyncDispose]();
@@ -30,7 +44,10 @@ describe("static pods", () => {
 
   test("a mirror shows the pod, as the node's", async () => {
     await until(async () => ((await get("{.status.phase}")) === "Running" ? true : undefined), "a running mirror");
-    assert.equal(await get("{.metadata.ownerReferences[0].kind}/{.metadata.ownerReferences[0].name} {.metadata.labels.tier} {.status.containerStatuses[0].image}"), "Node/n1 node docker.io/library/web:1");
+    assert.equal(
+      await get("{.metadata.ownerReferences[0].kind}/{.metadata.ownerReferences[0].name} {.metadata.labels.tier} {.status.containerStatuses[0].image}"),
+      "Node/n1 node docker.io/library/web:1",
+    );
     assert.equal(await get("{.metadata.annotations.kubernetes\\.io/config\\.source}"), "file");
     assert.equal(await get("{.metadata.annotations.kubernetes\\.io/config\\.mirror}"), await get("{.metadata.annotations.kubernetes\\.io/config\\.hash}"));
   });
@@ -47,7 +64,10 @@ describe("static pods", () => {
 
   test("a changed file is another pod; a removed one takes the mirror with it", async () => {
     await put(manifest("web:2"));
-    await until(async () => ((await get("{.status.containerStatuses[0].image} {.status.phase}")) === "docker.io/library/web:2 Running" ? true : undefined), "the new pod");
+    await until(
+      async () => ((await get("{.status.containerStatuses[0].image} {.status.phase}")) === "docker.io/library/web:2 Running" ? true : undefined),
+      "the new pod",
+    );
     await rm(path.join(directory, "web.yaml"));
     await until(async () => ((await get("{.metadata.name}")) === "" ? true : undefined), "no mirror");
   });

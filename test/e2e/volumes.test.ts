@@ -21,7 +21,12 @@ for (const [runtime, skip, more] of runtimes) {
       const directories = async () => readdir(path.join(instance.dataDir, "volumes")).catch(() => []);
       await instance.kubectl("apply", "-f", example);
       await instance.kubectl("rollout", "status", "statefulset/log", "--timeout=60s");
-      const claims = await instance.kubectl("get", "persistentvolumeclaims", "-o", "jsonpath={range .items[*]}{.metadata.name} {.status.phase} {.spec.storageClassName},{end}");
+      const claims = await instance.kubectl(
+        "get",
+        "persistentvolumeclaims",
+        "-o",
+        "jsonpath={range .items[*]}{.metadata.name} {.status.phase} {.spec.storageClassName},{end}",
+      );
       assert.equal(claims, "data-log-0 Bound local-path,data-log-1 Bound local-path,");
       if (runtime === "simulated") {
         assert.deepEqual(await directories(), []);

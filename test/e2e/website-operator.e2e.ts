@@ -26,7 +26,10 @@ test("an operator outside its cluster: kubectl sees the columns, the webhook ref
   await instance.kubectl("wait", "--for=condition=Up", "website/blog", "--timeout=60s");
   await instance.kubectl("wait", "--for=jsonpath={.status.ready}=2", "website/blog", "--timeout=60s");
   assert.match(await instance.kubectl("get", "site"), /^NAME +DOMAIN +READY +UP +AGE\nblog +blog\.example\.com +2 +True +\d+s$/);
-  assert.match(await apply(site("other", "example.org")), /admission webhook "validating\.websites\.example\.com\.website-operator\.operator" denied the request: spec\.domain: example\.org is not below example\.com/);
+  assert.match(
+    await apply(site("other", "example.org")),
+    /admission webhook "validating\.websites\.example\.com\.website-operator\.operator" denied the request: spec\.domain: example\.org is not below example\.com/,
+  );
   child.kill("SIGTERM");
   assert.equal(await operator.ended(), 0);
   assert.match(operator.output, /Stopped operator/);

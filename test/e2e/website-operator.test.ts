@@ -13,5 +13,10 @@ test("the example of a website's operator, with the packed package", async () =>
   await user.run(process.execPath, tscPath, "-p", ".");
   assert.match(await user.run(process.execPath, "--test"), /pass 3\n/);
   const manifests = await user.run(process.execPath, "main.ts", "manifests", "registry.example.com/website-operator:1");
-  assert.deepEqual(manifests.match(/^kind: \w+/gm), ["CustomResourceDefinition", "Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Service", "Deployment"].map((kind) => `kind: ${kind}`));
+  assert.deepEqual(
+    manifests.match(/^kind: \w+/gm),
+    ["CustomResourceDefinition", "Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Service", "Deployment"].map(
+      (kind) => `kind: ${kind}`,
+    ),
+  );
 });

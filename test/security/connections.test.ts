@@ -26,13 +26,28 @@ async function authority() {
   return { certificates: new Certificates(keyDirectory(folder), systemClock()), [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
 }
 
-const request = (path: string, headers: Record<string, string> = {}): Omit<ApiRequest, "peer"> => ({ method: "GET", path, query: "", headers, body: new Uint8Array(), signal: new AbortController().signal });
+const request = (path: string, headers: Record<string, string> = {}): Omit<ApiRequest, "peer"> => ({
+  method: "GET",
+  path,
+  query: "",
+  headers,
+  body: new Uint8Array(),
+  signal: new AbortController().signal,
+});
 
 test("security: a client that does not finish its request is not waited for", async () => {
   await using made = await authority();
   const handled: ApiRequest[] = [];
   const handler = (given: ApiRequest): Promise<ApiResponse> => (handled.push(given), Promise.resolve(bytesResponse(200, "text/plain", "ok")));
-  const listener = await listenTls({ address: "127.0.0.1", port: 0, ...(await made.certificates.serving("s", ["127.0.0.1"])), handler, log: silentLog, maxBodyBytes: 1000, requestLimitMs: 200 });
+  const listener = await listenTls({
+    address: "127.0.0.1",
+    port: 0,
+    ...(await made.certificates.serving("s", ["127.0.0.1"])),
+    handler,
+    log: silentLog,
+    maxBodyBytes: 1000,
+    requestLimitMs: 200,
+  });
   try {
     for (const start of ["GET / HTTP/1.1\r\nhost: a\r\nx-slow", "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nhalf"]) {
       const socket = tls.connect({ host: "127.0.0.1", port: listener.port, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });
@@ -55,7 +70,15 @@ test("security: a client that does not finish its request is not waited for", as
 
 test("security: a client that opens and resets streams without end is sent away", async () => {
   await using made = await authority();
-  const listener = await listenTls({ address: "127.0.0.1", port: 0, ...(await made.certificates.serving("s", ["127.0.0.1"])), handler: () => new Promise<ApiResponse>(() => {}), log: silentLog, maxBodyBytes: 1000, resetBurst: 500 });
+  const listener = await listenTls({
+    address: "127.0.0.1",
+    port: 0,
+    ...(await made.certificates.serving("s", ["127.0.0.1"])),
+    handler: () => new Promise<ApiResponse>(() => {}),
+    log: silentLog,
+    maxBodyBytes: 1000,
+    resetBurst: 500,
+  });
   const session = http2.connect(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false });
   session.on("error", () => {});
   try {
@@ -89,11 +112,19 @@ test("security: an upgrade that the other side refuses leaves no connection to s
   await once(server, "listening");
   const dialer = new NodeDialer(await made.certificates.client("c", "c", []), await made.certificates.authority(), systemClock());
   try {
-    const answer = await dialer.forward({ scheme: "http", address: "127.0.0.1", port: (server.address() as AddressInfo).port, isNode: false }, request("/", { connection: "upgrade", upgrade: "websocket" }));
+    const answer = await dialer.forward(
+      { scheme: "http", address: "127.0.0.1", port: (server.address() as AddressInfo).port, isNode: false },
+      request("/", { connection: "upgrade", upgrade: "websocket" }),
+    );
     equal(answer.status, 403);
     equal(answer.body.kind, "stream", "there is nothing to write into");
     if (answer.body.kind === "stream") for await (const _ of answer.body.chunks);
-    equal(Buffer.concat(heard).toString().match(/HTTP\/1\.1/g)?.length, 1);
+    equal(
+      Buffer.concat(heard)
+        .toString()
+        .match(/HTTP\/1\.1/g)?.length,
+      1,
+    );
   } finally {
     await dialer.close();
     server.closeAllConnections();
@@ -117,7 +148,8 @@ test("security: a redirect of a kubelet is an answer, and its certificate must b
   };
   const [good, bad] = [await serve(own), await serve(other)];
   const dialer = new NodeDialer(await own.certificates.client("c", "c", []), await own.certificates.authority(), systemClock());
-  const send = (server: https.Server) => dialer.send({ node: "n", address: "127.0.0.1", port: (server.address() as AddressInfo).port }, request("/containerLogs/a/b/c"));
+  const send = (server: https.Server) =>
+    dialer.send({ node: "n", address: "127.0.0.1", port: (server.address() as AddressInfo).port }, request("/containerLogs/a/b/c"));
   try {
     const answer = await send(good);
     equal(answer.status, 302);
@@ -147,7 +179,8 @@ test("security: a redirect of a webhook is an answer, over HTTP/2 and HTTP/1.1",
   const { port } = server.address() as AddressInfo;
   const connections = new WebhookConnections();
   const caBundle = await made.certificates.authority();
-  const post = async (target: Parameters<WebhookConnections["post"]>[0]) => (await connections.post(target, Buffer.from("{}"), new AbortController().signal)).status;
+  const post = async (target: Parameters<WebhookConnections["post"]>[0]) =>
+    (await connections.post(target, Buffer.from("{}"), new AbortController().signal)).status;
   try {
     equal(await post({ url: `https://127.0.0.1:${port}/hook`, caBundle }), 307);
     equal(await post({ url: "https://hook.ns.svc:443/hook", address: { host: "127.0.0.1", port }, caBundle }), 307);

@@ -17,7 +17,16 @@ interface Route {
   readonly query: string;
 }
 
-const methods: Readonly<Record<string, string>> = { get: "GET", list: "GET", watch: "GET", create: "POST", update: "PUT", patch: "PATCH", delete: "DELETE", deletecollection: "DELETE" };
+const methods: Readonly<Record<string, string>> = {
+  get: "GET",
+  list: "GET",
+  watch: "GET",
+  create: "POST",
+  update: "PUT",
+  patch: "PATCH",
+  delete: "DELETE",
+  deletecollection: "DELETE",
+};
 const ofCollections: ReadonlySet<string> = new Set(["list", "watch", "create", "deletecollection"]);
 
 interface DiscoveredResource {
@@ -41,9 +50,21 @@ async function routesOf(cluster: TestCluster): Promise<Route[]> {
 function routeOf(root: string, group: string, { name, namespaced }: DiscoveredResource, verb: string): Route {
   const [resource = "", subresource] = name.split("/");
   const isCollection = subresource === undefined && ofCollections.has(verb);
-  const path = [root, ...(namespaced ? ["namespaces", "default"] : []), resource, ...(isCollection ? [] : ["crawled"]), ...(subresource === undefined ? [] : [subresource])].join("/");
+  const path = [
+    root,
+    ...(namespaced ? ["namespaces", "default"] : []),
+    resource,
+    ...(isCollection ? [] : ["crawled"]),
+    ...(subresource === undefined ? [] : [subresource]),
+  ].join("/");
   // A version that cannot be read ends a watch before it begins.
-  return { resource: `${group === "" ? "" : `${group}/`}${name}`, verb, method: methods[verb]!, path, query: verb === "watch" ? "watch=true&resourceVersion=none" : "" };
+  return {
+    resource: `${group === "" ? "" : `${group}/`}${name}`,
+    verb,
+    method: methods[verb]!,
+    path,
+    query: verb === "watch" ? "watch=true&resourceVersion=none" : "",
+  };
 }
 
 type Send = (route: Pick<Route, "method" | "path" | "query">) => Promise<ApiResponse>;
@@ -60,46 +81,56 @@ async function letPast(routes: readonly Route[], send: Send): Promise<Record<str
   return Object.fromEntries([...found].map(([resource, verbs]) => [resource, [...verbs].sort().join(" ")]));
 }
 
-const senderAs = (cluster: TestCluster, user: UserInfo | undefined): Send => ({ method, path, query }) =>
-  cluster.handle({
-    method,
-    path,
-    query,
-    headers: { "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" },
-    body: new Uint8Array(Buffer.from(method === "GET" ? "" : "{}")),
-    peer: { address: "192.0.2.1", isHttp2: false, ...(user !== undefined && { identity: user }) },
-    signal: new AbortController().signal,
-  });
+const senderAs =
+  (cluster: TestCluster, user: UserInfo | undefined): Send =>
+  ({ method, path, query }) =>
+    cluster.handle({
+      method,
+      path,
+      query,
+      headers: { "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" },
+      body: new Uint8Array(Buffer.from(method === "GET" ? "" : "{}")),
+      peer: { address: "192.0.2.1", isHttp2: false, ...(user !== undefined && { identity: user }) },
+      signal: new AbortController().signal,
+    });
 
-const reviewsOfOneself = { "authentication.k8s.io/selfsubjectreviews": "create", "authorization.k8s.io/selfsubjectaccessreviews": "create", "authorization.k8s.io/selfsubjectrulesreviews": "create" };
+const reviewsOfOneself = {
+  "authentication.k8s.io/selfsubjectreviews": "create",
+  "authorization.k8s.io/selfsubjectaccessreviews": "create",
+  "authorization.k8s.io/selfsubjectrulesreviews": "create",
+};
 
 test("security: a crawl over every route finds open what a fresh cluster opens, and nothing else", async () => {
   await using cluster = await TestCluster.start();
   const routes = await routesOf(cluster);
   deepEqual(await letPast(routes, senderAs(cluster, undefined)), {}, "anonymous");
   deepEqual(await letPast(routes, senderAs(cluster, { username: "nobody", groups: ["system:authenticated"] })), reviewsOfOneself, "somebody");
-  deepEqual(await letPast(routes, senderAs(cluster, { username: "system:node:n1", groups: ["system:nodes", "system:authenticated"] })), {
-    endpoints: "get",
-    events: "create patch update",
-    nodes: "create patch update",
-    "nodes/status": "patch update",
-    pods: "create delete",
-    "pods/eviction": "create",
-    "pods/status": "patch update",
-    services: "get list watch",
-    "events.k8s.io/events": "create patch update",
-    ...reviewsOfOneself,
-    "authentication.k8s.io/tokenreviews": "create",
-    "authorization.k8s.io/localsubjectaccessreviews": "create",
-    "authorization.k8s.io/subjectaccessreviews": "create",
-    "certificates.k8s.io/certificatesigningrequests": "create get list watch",
-    "certificates.k8s.io/clustertrustbundles": "get list watch",
-    "certificates.k8s.io/podcertificaterequests": "create",
-    "node.k8s.io/runtimeclasses": "get list watch",
-    "storage.k8s.io/csidrivers": "get list watch",
-    "storage.k8s.io/csinodes": "create",
-    "resource.k8s.io/resourceslices": "create",
-  }, "a node");
+  deepEqual(
+    await letPast(routes, senderAs(cluster, { username: "system:node:n1", groups: ["system:nodes", "system:authenticated"] })),
+    {
+      endpoints: "get",
+      events: "create patch update",
+      nodes: "create patch update",
+      "nodes/status": "patch update",
+      pods: "create delete",
+      "pods/eviction": "create",
+      "pods/status": "patch update",
+      services: "get list watch",
+      "events.k8s.io/events": "create patch update",
+      ...reviewsOfOneself,
+      "authentication.k8s.io/tokenreviews": "create",
+      "authorization.k8s.io/localsubjectaccessreviews": "create",
+      "authorization.k8s.io/subjectaccessreviews": "create",
+      "certificates.k8s.io/certificatesigningrequests": "create get list watch",
+      "certificates.k8s.io/clustertrustbundles": "get list watch",
+      "certificates.k8s.io/podcertificaterequests": "create",
+      "node.k8s.io/runtimeclasses": "get list watch",
+      "storage.k8s.io/csidrivers": "get list watch",
+      "storage.k8s.io/csinodes": "create",
+      "resource.k8s.io/resourceslices": "create",
+    },
+    "a node",
+  );
 });
 
 test("security: of paths that are no resources nobody finds more than health, version and how to log in", async () => {

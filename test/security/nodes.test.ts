@@ -19,10 +19,16 @@ const container = (securityContext: object = {}) => ({ name: "c", securityContex
 
 test("security: a seccomp profile of the node without a name starts nothing", () => {
   for (const seccompProfile of [{ type: "Localhost" }, { type: "Localhost", localhostProfile: "" }]) {
-    throws(() => containerSecurityContext(podOf({}), container({ seccompProfile })), /^Error: localhostProfile must be set if seccompProfile type is Localhost\.$/);
+    throws(
+      () => containerSecurityContext(podOf({}), container({ seccompProfile })),
+      /^Error: localhostProfile must be set if seccompProfile type is Localhost\.$/,
+    );
     throws(() => sandboxSecurityContext(podOf({ securityContext: { seccompProfile } })), /localhostProfile must be set/);
   }
-  deepEqual(containerSecurityContext(podOf({}), container({ seccompProfile: { type: "Localhost", localhostProfile: "a.json" } })).seccomp, { profile_type: "Localhost", localhost_ref: "a.json" });
+  deepEqual(containerSecurityContext(podOf({}), container({ seccompProfile: { type: "Localhost", localhostProfile: "a.json" } })).seccomp, {
+    profile_type: "Localhost",
+    localhost_ref: "a.json",
+  });
 });
 
 test("security: who must not be root is asked for at every start", () => {
@@ -39,13 +45,22 @@ test("security: who must not be root is asked for at every start", () => {
     if (fault === undefined) equal(found, undefined, say);
     else match(found ?? "", fault, say);
   }
-  match(runAsNonRootFault(podOf({ securityContext: { runAsNonRoot: true } }), container(), { username: "" }) ?? "", /as root/, "the pod's own rule counts where the container says nothing");
+  match(
+    runAsNonRootFault(podOf({ securityContext: { runAsNonRoot: true } }), container(), { username: "" }) ?? "",
+    /as root/,
+    "the pod's own rule counts where the container says nothing",
+  );
 });
 
 test("security: a message left by a container is read to a limit", async () => {
   const asked: number[] = [];
   const storage = { readEnd: async (_path: string, bytes: number) => (asked.push(bytes), "x".repeat(bytes)) };
-  const status = { annotations: { "io.kubernetes.container.terminationMessagePath": "/m", "io.kubernetes.container.terminationMessagePolicy": "File" }, mounts: [{ container_path: "/m", host_path: "/host/m" }], exit_code: 1, log_path: "" };
+  const status = {
+    annotations: { "io.kubernetes.container.terminationMessagePath": "/m", "io.kubernetes.container.terminationMessagePolicy": "File" },
+    mounts: [{ container_path: "/m", host_path: "/host/m" }],
+    exit_code: 1,
+    log_path: "",
+  };
   const message = await readLastWords(storage as unknown as Parameters<typeof readLastWords>[0], status as unknown as Parameters<typeof readLastWords>[1]);
   deepEqual([message.length, asked], [4096, [4096]]);
 });
@@ -54,14 +69,26 @@ test("security: route_localnet is set by nobody, and node ports are none of loop
   const sources = globSync("src/**/*.ts", { cwd: join(import.meta.dirname, "../.."), exclude: (path) => String(path).endsWith(".test.ts") });
   ok(sources.length > 500);
   const code = (path: string) => readFileSync(join(import.meta.dirname, "../..", path), "utf8").replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, "");
-  deepEqual(sources.filter((path) => code(path).includes("route_localnet")), []);
-  for (const [family, loopback] of [["IPv4", "ip daddr != 127.0.0.0/8"], ["IPv6", "ip6 daddr != ::1"]] as const) {
-    const rules = tableSkeleton({ table: "t", family, podCidrs: [] }).split("\n").filter((line) => line.includes("fib daddr type local") && line.includes("node-ports"));
+  deepEqual(
+    sources.filter((path) => code(path).includes("route_localnet")),
+    [],
+  );
+  for (const [family, loopback] of [
+    ["IPv4", "ip daddr != 127.0.0.0/8"],
+    ["IPv6", "ip6 daddr != ::1"],
+  ] as const) {
+    const rules = tableSkeleton({ table: "t", family, podCidrs: [] })
+      .split("\n")
+      .filter((line) => line.includes("fib daddr type local") && line.includes("node-ports"));
     ok(rules.length >= 2);
     for (const rule of rules) ok(rule.includes(loopback), rule);
   }
   for (const name of ["net.ipv4.conf.all.route_localnet", "net/ipv4/conf/eth0/route_localnet"])
-    equal(admitPod(podOf({ securityContext: { sysctls: [{ name, value: "1" }] } }), { metadata: { name: "n" }, status: { allocatable: { pods: "1" } } }, [])?.reason, "SysctlForbidden");
+    equal(
+      admitPod(podOf({ securityContext: { sysctls: [{ name, value: "1" }] } }), { metadata: { name: "n" }, status: { allocatable: { pods: "1" } } }, [])
+        ?.reason,
+      "SysctlForbidden",
+    );
 });
 
 test("security: a volume that would run a program of the node is none", async () => {
@@ -69,9 +96,26 @@ test("security: a volume that would run a program of the node is none", async ()
   try {
     const storage = new DiskStorage({ root, clock: new VirtualClock() });
     await storage.start();
-    const sources = [{ flexVolume: { driver: "vendor/driver" } }, { gitRepo: { repository: "https://example.com/a.git" } }, { iscsi: { targetPortal: "a", iqn: "b", lun: 0 } }, { rbd: { monitors: ["a"], image: "b" } }, { fc: { wwids: ["a"] } }];
-    const volumes = sources.map((source, index) => ({ name: `v${index}`, specName: `v${index}`, volume: { name: `v${index}`, ...source }, isReadOnly: false, isBlock: false }));
-    const { faults } = await storage.setUp(podOf({}), volumes, { node: () => undefined } as unknown as Parameters<DiskStorage["setUp"]>[2], new AbortController().signal);
+    const sources = [
+      { flexVolume: { driver: "vendor/driver" } },
+      { gitRepo: { repository: "https://example.com/a.git" } },
+      { iscsi: { targetPortal: "a", iqn: "b", lun: 0 } },
+      { rbd: { monitors: ["a"], image: "b" } },
+      { fc: { wwids: ["a"] } },
+    ];
+    const volumes = sources.map((source, index) => ({
+      name: `v${index}`,
+      specName: `v${index}`,
+      volume: { name: `v${index}`, ...source },
+      isReadOnly: false,
+      isBlock: false,
+    }));
+    const { faults } = await storage.setUp(
+      podOf({}),
+      volumes,
+      { node: () => undefined } as unknown as Parameters<DiskStorage["setUp"]>[2],
+      new AbortController().signal,
+    );
     equal(faults.length, sources.length);
     for (const fault of faults) match(JSON.stringify(fault), /no volume plugin matched/);
   } finally {
@@ -82,5 +126,8 @@ test("security: a volume that would run a program of the node is none", async ()
 test("security: an option of resolv.conf stays one word", () => {
   const node = { clusterServers: ["10.0.0.10"], clusterDomain: "cluster.local", host: { servers: [], searches: [], options: [] } };
   const options = ["1\nnameserver 192.0.2.66", "1\rnameserver 192.0.2.66", "1 debug", "1\u2028x"].map((value, index) => ({ name: `o${index}`, value }));
-  deepEqual(dnsConfig(podOf({ dnsConfig: { options: [...options, { name: "a\nnameserver 192.0.2.66" }, { name: "timeout", value: "2" }] } }), node).options, ["ndots:5", "timeout:2"]);
+  deepEqual(dnsConfig(podOf({ dnsConfig: { options: [...options, { name: "a\nnameserver 192.0.2.66" }, { name: "timeout", value: "2" }] } }), node).options, [
+    "ndots:5",
+    "timeout:2",
+  ]);
 });

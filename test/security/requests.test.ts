@@ -1,6 +1,6 @@
 /** Classes of past mistakes in API servers: one test for each. docs/security.md tells which guard each one watches; `npm run test:teeth` removes the guards. */
 import { test } from "node:test";
-import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { deepEqual, equal, ok } from "node:assert/strict";
 import { createLog } from "../../src/base/log.ts";
 import { TransportError } from "../../src/client/index.ts";
 import type { ApiRequest, ApiResponse, Transport } from "../../src/apimachinery/request.ts";
@@ -9,13 +9,7 @@ import type { ForwardTarget, NodeConnector } from "../../src/apiserver/streaming
 import { ask } from "../../src/testing/ask.ts";
 import { TestCluster } from "../../src/testing/cluster.ts";
 import { startCluster } from "../../src/testing/start-cluster/start-cluster.ts";
-
-const core = "/api/v1/namespaces/default";
-const configMaps = `${core}/configmaps`;
-const merge = { "content-type": "application/merge-patch+json" };
-const message = (answer: { json: object }) => String((answer.json as { message?: string }).message ?? "");
-const as = (cluster: TestCluster, username: string, groups: readonly string[] = []) => ({ client: cluster.clientFor({ username, groups: [...groups, "system:authenticated"] }) });
-const pod = (name: string, spec: object = {}, metadata: object = {}) => ({ kind: "Pod", apiVersion: "v1", metadata: { name, ...metadata }, spec: { containers: [{ name: "c", image: "i" }], ...spec } });
+import { as, configMaps, core, merge, message, pod } from "./asking.ts";
 
 /** Hears what the server would send to nodes and pods. */
 class HearingNodes implements NodeConnector {
@@ -55,12 +49,29 @@ test("security: a proxy reaches neither the server's own machine nor its link", 
 
 test("security: credentials and identity headers stay with the server", async () => {
   const { cluster, nodes } = await withPodAt("10.1.2.3");
-  await ask(cluster, "GET", `${core}/pods/p/proxy/x`, undefined, { authorization: "Bearer secret", cookie: "secret", "x-remote-user": "admin", "x-remote-group": "system:masters", "x-kept": "yes" });
+  await ask(cluster, "GET", `${core}/pods/p/proxy/x`, undefined, {
+    authorization: "Bearer secret",
+    cookie: "secret",
+    "x-remote-user": "admin",
+    "x-remote-group": "system:masters",
+    "x-kept": "yes",
+  });
   const { headers } = nodes.heard[0]!.request;
-  deepEqual(Object.keys(headers).filter((name) => ["authorization", "cookie"].includes(name) || name.startsWith("impersonate-") || name.startsWith("x-remote-")), []);
+  deepEqual(
+    Object.keys(headers).filter((name) => ["authorization", "cookie"].includes(name) || name.startsWith("impersonate-") || name.startsWith("x-remote-")),
+    [],
+  );
   equal(headers["x-kept"], "yes");
   // From a client they are worth nothing.
-  const outside = await cluster.handle({ method: "GET", path: "/api/v1/nodes", query: "", headers: { "x-remote-user": "admin", "x-remote-group": "system:masters" }, body: new Uint8Array(), peer: { address: "192.0.2.1", isHttp2: false }, signal: new AbortController().signal });
+  const outside = await cluster.handle({
+    method: "GET",
+    path: "/api/v1/nodes",
+    query: "",
+    headers: { "x-remote-user": "admin", "x-remote-group": "system:masters" },
+    body: new Uint8Array(),
+    peer: { address: "192.0.2.1", isHttp2: false },
+    signal: new AbortController().signal,
+  });
   equal(outside.status, 403);
   await cluster.close();
 });
@@ -68,15 +79,34 @@ test("security: credentials and identity headers stay with the server", async ()
 test("security: who may only read runs no command", async () => {
   const { cluster, nodes } = await withPodAt("10.1.2.3");
   await ask(cluster, "POST", "/api/v1/nodes", { metadata: { name: "n1" } });
-  await ask(cluster, "PATCH", "/api/v1/nodes/n1/status", { status: { addresses: [{ type: "InternalIP", address: "10.9.9.9" }], daemonEndpoints: { kubeletEndpoint: { Port: 10_250 } } } }, merge);
+  await ask(
+    cluster,
+    "PATCH",
+    "/api/v1/nodes/n1/status",
+    { status: { addresses: [{ type: "InternalIP", address: "10.9.9.9" }], daemonEndpoints: { kubeletEndpoint: { Port: 10_250 } } } },
+    merge,
+  );
   await ask(cluster, "POST", `${core}/pods/p/binding`, { target: { kind: "Node", name: "n1" } });
   const rules = [{ apiGroups: [""], resources: ["nodes/proxy", "pods/exec", "pods/attach", "pods/portforward"], verbs: ["get", "list", "watch"] }];
   const rbac = "/apis/rbac.authorization.k8s.io/v1";
   await ask(cluster, "POST", `${rbac}/clusterroles`, { metadata: { name: "look" }, rules });
-  await ask(cluster, "POST", `${rbac}/clusterrolebindings`, { metadata: { name: "look" }, subjects: [{ kind: "User", name: "reader", apiGroup: "rbac.authorization.k8s.io" }], roleRef: { kind: "ClusterRole", name: "look", apiGroup: "rbac.authorization.k8s.io" } });
+  await ask(cluster, "POST", `${rbac}/clusterrolebindings`, {
+    metadata: { name: "look" },
+    subjects: [{ kind: "User", name: "reader", apiGroup: "rbac.authorization.k8s.io" }],
+    roleRef: { kind: "ClusterRole", name: "look", apiGroup: "rbac.authorization.k8s.io" },
+  });
   const upgrade = { connection: "upgrade", upgrade: "websocket" };
   const reader = as(cluster, "reader");
-  for (const path of [`${core}/pods/p/exec?command=id&stdout=1`, `${core}/pods/p/attach?stdout=1`, `${core}/pods/p/portforward?ports=1`, "/api/v1/nodes/n1/proxy/exec/default/p/c?command=id&output=1", "/api/v1/nodes/n1/proxy/run/default/p/c?cmd=id", "/api/v1/nodes/n1/proxy//exec/default/p/c", "/api/v1/nodes/n1/proxy/%65xec/default/p/c", "/api/v1/nodes/n1/proxy/portForward/default/p"]) {
+  for (const path of [
+    `${core}/pods/p/exec?command=id&stdout=1`,
+    `${core}/pods/p/attach?stdout=1`,
+    `${core}/pods/p/portforward?ports=1`,
+    "/api/v1/nodes/n1/proxy/exec/default/p/c?command=id&output=1",
+    "/api/v1/nodes/n1/proxy/run/default/p/c?cmd=id",
+    "/api/v1/nodes/n1/proxy//exec/default/p/c",
+    "/api/v1/nodes/n1/proxy/%65xec/default/p/c",
+    "/api/v1/nodes/n1/proxy/portForward/default/p",
+  ]) {
     equal((await ask(reader, "GET", path, undefined, upgrade)).status, 403, path);
   }
   equal(nodes.heard.length, 0);
@@ -94,13 +124,40 @@ test("security: a redirect is handed to the client, never followed", async () =>
 
 test("security: bombs of aliases, depth, patches and size are refused", async () => {
   await using cluster = await TestCluster.start();
-  const yaml = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\na: &a [${"x,".repeat(20)}]\n${"bcdefg".split("").map((name, index) => `${name}: &${name} [${`*${"abcdef"[index]},`.repeat(20)}]`).join("\n")}\n`;
+  const yaml = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\na: &a [${"x,".repeat(20)}]\n${"bcdefg"
+    .split("")
+    .map((name, index) => `${name}: &${name} [${`*${"abcdef"[index]},`.repeat(20)}]`)
+    .join("\n")}\n`;
   const bombs: [say: string, method: string, path: string, body: string, type: string, status: number][] = [
     ["aliases", "POST", configMaps, yaml, "application/yaml", 400],
-    ["depth", "POST", configMaps, `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"x":${"[".repeat(20_000)}${"]".repeat(20_000)}}`, "application/json", 400],
+    [
+      "depth",
+      "POST",
+      configMaps,
+      `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"x":${"[".repeat(20_000)}${"]".repeat(20_000)}}`,
+      "application/json",
+      400,
+    ],
     ["size", "POST", configMaps, JSON.stringify({ metadata: { name: "a" }, data: { k: "x".repeat(3 * 1024 * 1024) } }), "application/json", 413],
-    ["many operations", "PATCH", `${configMaps}/b`, JSON.stringify(Array.from({ length: 10_001 }, () => ({ op: "test", path: "/metadata/name", value: "b" }))), "application/json-patch+json", 413],
-    ["copies that double", "PATCH", `${configMaps}/b`, JSON.stringify([{ op: "add", path: "/data", value: { a: "x".repeat(1000) } }, ...Array.from({ length: 40 }, () => ({ op: "copy", from: "/data", path: "/data/a" }))]), "application/json-patch+json", 422],
+    [
+      "many operations",
+      "PATCH",
+      `${configMaps}/b`,
+      JSON.stringify(Array.from({ length: 10_001 }, () => ({ op: "test", path: "/metadata/name", value: "b" }))),
+      "application/json-patch+json",
+      413,
+    ],
+    [
+      "copies that double",
+      "PATCH",
+      `${configMaps}/b`,
+      JSON.stringify([
+        { op: "add", path: "/data", value: { a: "x".repeat(1000) } },
+        ...Array.from({ length: 40 }, () => ({ op: "copy", from: "/data", path: "/data/a" })),
+      ]),
+      "application/json-patch+json",
+      422,
+    ],
   ];
   await ask(cluster, "POST", configMaps, { metadata: { name: "b" } });
   for (const [say, method, path, body, type, status] of bombs) {
@@ -131,10 +188,21 @@ test("security: names and namespaces lead to no other key", async () => {
   await using cluster = await TestCluster.start();
   await ask(cluster, "POST", `${core}/secrets`, { metadata: { name: "hidden" }, stringData: { a: "b" } });
   const reader = as(cluster, "reader");
-  await ask(cluster, "POST", "/apis/rbac.authorization.k8s.io/v1/clusterroles", { metadata: { name: "maps" }, rules: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["*"] }] });
-  await ask(cluster, "POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", { metadata: { name: "maps" }, subjects: [{ kind: "User", name: "reader", apiGroup: "rbac.authorization.k8s.io" }], roleRef: { kind: "ClusterRole", name: "maps", apiGroup: "rbac.authorization.k8s.io" } });
+  await ask(cluster, "POST", "/apis/rbac.authorization.k8s.io/v1/clusterroles", {
+    metadata: { name: "maps" },
+    rules: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["*"] }],
+  });
+  await ask(cluster, "POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+    metadata: { name: "maps" },
+    subjects: [{ kind: "User", name: "reader", apiGroup: "rbac.authorization.k8s.io" }],
+    roleRef: { kind: "ClusterRole", name: "maps", apiGroup: "rbac.authorization.k8s.io" },
+  });
   for (const name of ["..%2Fsecrets%2Fdefault%2Fhidden", "..%2F..%2Fsecrets%2Fdefault%2Fhidden", "%2e%2e%2fhidden", "..", ".", "hidden%00"]) {
-    for (const path of [`${configMaps}/${name}`, `/api/v1/namespaces/${name}/configmaps/hidden`, `/api/v1/namespaces/..%2Fsecrets%2Fdefault/configmaps/hidden`]) {
+    for (const path of [
+      `${configMaps}/${name}`,
+      `/api/v1/namespaces/${name}/configmaps/hidden`,
+      `/api/v1/namespaces/..%2Fsecrets%2Fdefault/configmaps/hidden`,
+    ]) {
       const answer = await ask(reader, "GET", path);
       ok([400, 403, 404].includes(answer.status), `${path}: ${answer.status}`);
       ok(!answer.text.includes("Opaque"), path);
@@ -148,93 +216,17 @@ test("security: names and namespaces lead to no other key", async () => {
 
 test("security: an object of the cluster has no path in a namespace, and one of a namespace none outside", async () => {
   await using cluster = await TestCluster.start();
-  for (const [method, path] of [["GET", `${core}/nodes`], ["POST", `${core}/nodes`], ["GET", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/clusterroles/cluster-admin"], ["POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/clusterroles"], ["GET", "/api/v1/configmaps/a"], ["POST", "/api/v1/configmaps"], ["DELETE", "/api/v1/secrets"]] as const) {
+  for (const [method, path] of [
+    ["GET", `${core}/nodes`],
+    ["POST", `${core}/nodes`],
+    ["GET", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/clusterroles/cluster-admin"],
+    ["POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/clusterroles"],
+    ["GET", "/api/v1/configmaps/a"],
+    ["POST", "/api/v1/configmaps"],
+    ["DELETE", "/api/v1/secrets"],
+  ] as const) {
     const answer = await ask(cluster, method, path, method === "POST" ? { metadata: { name: "a" } } : undefined);
     ok([404, 405].includes(answer.status), `${method} ${path}: ${answer.status}`);
-  }
-});
-
-test("security: admission sees the object as it was, whatever changes it", async () => {
-  const reviews: { operation: string; subResource?: string; oldObject: { metadata?: { name?: string } } | null; object: unknown }[] = [];
-  await using cluster = await TestCluster.start({
-    webhooks: {
-      post: (_target, body) => {
-        const { request } = JSON.parse(Buffer.from(body).toString()) as { request: (typeof reviews)[number] & { uid: string } };
-        reviews.push(request);
-        return Promise.resolve({ status: 200, headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: { uid: request.uid, allowed: true } })) });
-      },
-    },
-  });
-  const rules = [{ apiGroups: ["apps", ""], apiVersions: ["v1"], operations: ["*"], resources: ["deployments", "deployments/*"] }];
-  const made = await ask(cluster, "POST", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", { metadata: { name: "all" }, webhooks: [{ name: "all.example.com", rules, clientConfig: { url: "https://example.com" }, sideEffects: "None", admissionReviewVersions: ["v1"], failurePolicy: "Fail" }] });
-  equal(made.status, 201, made.text);
-  const deployments = "/apis/apps/v1/namespaces/default/deployments";
-  const spec = { selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } } };
-  await cluster.turn();
-  const created = await ask(cluster, "POST", deployments, { metadata: { name: "d" }, spec });
-  equal(created.status, 201, created.text);
-  const put = { ...created.json, metadata: { ...(created.json["metadata"] as object), labels: { x: "y" } } };
-  equal((await ask(cluster, "PUT", `${deployments}/d`, put)).status, 200);
-  for (const [type, body] of [["application/merge-patch+json", { metadata: { labels: { x: "z" } } }], ["application/strategic-merge-patch+json", { metadata: { labels: { x: "1" } } }], ["application/json-patch+json", [{ op: "add", path: "/metadata/labels/x", value: "2" }]]] as const) {
-    equal((await ask(cluster, "PATCH", `${deployments}/d`, body, { "content-type": type })).status, 200);
-  }
-  equal((await ask(cluster, "PATCH", `${deployments}/d?fieldManager=m&force=true`, { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "d", labels: { x: "3" } } }, { "content-type": "application/apply-patch+yaml" })).status, 200);
-  equal((await ask(cluster, "PATCH", `${deployments}/d/status`, { status: { replicas: 1 } }, merge)).status, 200);
-  equal((await ask(cluster, "PATCH", `${deployments}/d/scale`, { spec: { replicas: 2 } }, merge)).status, 200);
-  equal((await ask(cluster, "DELETE", `${deployments}/d`)).status, 200);
-  equal(reviews.length, 9);
-  for (const { operation, oldObject, subResource } of reviews) equal(oldObject === null || oldObject === undefined ? undefined : oldObject.metadata?.name, operation === "CREATE" ? undefined : "d", `${operation} ${subResource ?? ""}`);
-  await cluster.turn();
-});
-
-test("security: no container is forgotten", async () => {
-  await using cluster = await TestCluster.start();
-  await ask(cluster, "POST", "/api/v1/namespaces", { metadata: { name: "strict", labels: { "pod-security.kubernetes.io/enforce": "baseline" } } });
-  await ask(cluster, "POST", "/api/v1/namespaces/strict/serviceaccounts", { metadata: { name: "default" } });
-  const bad = { name: "bad", image: "i", securityContext: { privileged: true } };
-  const good = { name: "good", image: "i" };
-  for (const spec of [{ containers: [good, bad] }, { containers: [good], initContainers: [bad] }, { containers: [good], initContainers: [{ ...bad, restartPolicy: "Always" }] }]) {
-    equal((await ask(cluster, "POST", "/api/v1/namespaces/strict/pods", pod("p", spec))).status, 403, JSON.stringify(spec));
-  }
-  equal((await ask(cluster, "POST", "/api/v1/namespaces/strict/pods", pod("ok", { containers: [good] }))).status, 201);
-  const debug = await ask(cluster, "PATCH", "/api/v1/namespaces/strict/pods/ok/ephemeralcontainers", { spec: { ephemeralContainers: [bad] } }, { "content-type": "application/strategic-merge-patch+json" });
-  equal(debug.status, 403, debug.text);
-});
-
-test("security: a node changes only what is its own", async () => {
-  await using cluster = await TestCluster.start();
-  const node = as(cluster, "system:node:n1", ["system:nodes"]);
-  for (const name of ["n1", "n2"]) await ask(cluster, "POST", "/api/v1/nodes", { metadata: { name } });
-  await ask(cluster, "POST", `${core}/serviceaccounts`, { metadata: { name: "default" } });
-  const changes: [say: string, path: string, change: object][] = [
-    ["another node", "/api/v1/nodes/n2", { metadata: { annotations: { a: "b" } } }],
-    ["a label that isolates", "/api/v1/nodes/n1", { metadata: { labels: { "node-restriction.kubernetes.io/x": "y" } } }],
-    ["its taints", "/api/v1/nodes/n1", { spec: { taints: [{ key: "a", effect: "NoSchedule" }] } }],
-    ["its owners", "/api/v1/nodes/n1", { metadata: { ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "n2", uid: "u" }] } }],
-  ];
-  for (const [say, path, change] of changes) equal((await ask(node, "PATCH", path, change, merge)).status, 403, say);
-  const mirror = (metadata: object, spec: object = {}) => pod("mirror-n1", { nodeName: "n1", ...spec }, { annotations: { "kubernetes.io/config.mirror": "x" }, ...metadata });
-  const { uid } = (await ask(cluster, "GET", "/api/v1/nodes/n1")).json["metadata"] as { uid: string };
-  const owner = { apiVersion: "v1", kind: "Node", name: "n1", uid, controller: true };
-  const pods: [say: string, object: object][] = [
-    ["a pod that is no mirror", pod("p", { nodeName: "n1" })],
-    ["a mirror of another node", mirror({ ownerReferences: [owner] }, { nodeName: "n2" })],
-    ["a mirror owned by something else", mirror({ ownerReferences: [{ ...owner, kind: "Pod" }] })],
-    ["a mirror owned by another node", mirror({ ownerReferences: [{ ...owner, name: "n2" }] })],
-    ["a mirror of two owners", mirror({ ownerReferences: [owner, { apiVersion: "v1", kind: "Secret", name: "s", uid: "u" }] })],
-    ["a mirror that names a secret", mirror({ ownerReferences: [owner] }, { volumes: [{ name: "v", secret: { secretName: "s" } }] })],
-    ["a mirror with an account", mirror({ ownerReferences: [owner] }, { serviceAccountName: "default" })],
-  ];
-  for (const [say, object] of pods) equal((await ask(node, "POST", `${core}/pods`, object)).status, 403, say);
-});
-
-test("security: a seccomp profile is named, and leads to no other file", async () => {
-  await using cluster = await TestCluster.start();
-  await ask(cluster, "POST", `${core}/serviceaccounts`, { metadata: { name: "default" } });
-  for (const seccompProfile of [{ type: "Localhost" }, { type: "Localhost", localhostProfile: "../x" }, { type: "" }]) {
-    for (const spec of [{ securityContext: { seccompProfile } }, { containers: [{ name: "c", image: "i", securityContext: { seccompProfile } }] }]) {
-      equal((await ask(cluster, "POST", `${core}/pods`, pod("p", spec))).status, 422, JSON.stringify(spec));
-    }
   }
 });
 
@@ -242,16 +234,45 @@ test("security: debug paths are closed, and no secret is in the log", async () =
   const lines: string[] = [];
   await using cluster = await TestCluster.start({ log: createLog({ level: "debug", write: (line) => void lines.push(line), nowMs: () => 0 }) });
   const somebody = as(cluster, "somebody");
-  for (const path of ["/debug/pprof/", "/debug/flags/v", "/debug/api_priority_and_fairness/dump_requests", "/metrics", "/metrics/slis", "/logs/", "/statusz", "/flagz", "/api/v1/nodes/n1/proxy/"]) {
-    const outside = await cluster.handle({ method: "GET", path, query: "", headers: {}, body: new Uint8Array(), peer: { address: "192.0.2.1", isHttp2: false }, signal: new AbortController().signal });
+  for (const path of [
+    "/debug/pprof/",
+    "/debug/flags/v",
+    "/debug/api_priority_and_fairness/dump_requests",
+    "/metrics",
+    "/metrics/slis",
+    "/logs/",
+    "/statusz",
+    "/flagz",
+    "/api/v1/nodes/n1/proxy/",
+  ]) {
+    const outside = await cluster.handle({
+      method: "GET",
+      path,
+      query: "",
+      headers: {},
+      body: new Uint8Array(),
+      peer: { address: "192.0.2.1", isHttp2: false },
+      signal: new AbortController().signal,
+    });
     deepEqual([outside.status, (await ask(somebody, "GET", path)).status], [403, 403], path);
   }
   const hidden = "SGlkZGVuIHdvcmRz";
   await ask(cluster, "POST", `${core}/secrets`, { metadata: { name: "s" }, data: { a: hidden } });
   await ask(cluster, "POST", `${core}/secrets`, { metadata: { name: "S" }, data: { a: hidden } });
   await ask(cluster, "POST", `${core}/secrets`, `{"metadata":{"name":"t"},"data":{"a":"${hidden}"}`);
-  await cluster.handle({ method: "GET", path: "/version", query: "", headers: { authorization: `Bearer ${hidden}` }, body: new Uint8Array(), peer: { address: "192.0.2.1", isHttp2: false }, signal: new AbortController().signal });
-  deepEqual(lines.filter((line) => line.includes(hidden)), []);
+  await cluster.handle({
+    method: "GET",
+    path: "/version",
+    query: "",
+    headers: { authorization: `Bearer ${hidden}` },
+    body: new Uint8Array(),
+    peer: { address: "192.0.2.1", isHttp2: false },
+    signal: new AbortController().signal,
+  });
+  deepEqual(
+    lines.filter((line) => line.includes(hidden)),
+    [],
+  );
 });
 
 test("security: a whole cluster at its most talkative logs no secret and no token", async () => {
@@ -260,68 +281,98 @@ test("security: a whole cluster at its most talkative logs no secret and no toke
   const encoded = Buffer.from(hidden).toString("base64");
   // What goes wrong is what is told most about.
   let requests = 0;
-  const wrapTransport = (transport: Transport): Transport => (request) => (++requests % 5 === 0 ? Promise.reject(new TransportError("the connection was lost")) : transport(request));
-  await using cluster = await startCluster({ nodes: 1, wrapTransport, log: createLog({ level: "debug", write: (line) => void lines.push(line), nowMs: () => 0 }) });
+  const wrapTransport =
+    (transport: Transport): Transport =>
+    (request) =>
+      ++requests % 5 === 0 ? Promise.reject(new TransportError("the connection was lost")) : transport(request);
+  await using cluster = await startCluster({
+    nodes: 1,
+    wrapTransport,
+    log: createLog({ level: "debug", write: (line) => void lines.push(line), nowMs: () => 0 }),
+  });
   const secret = { kind: "Secret", apiVersion: "v1", metadata: { name: "s", namespace: "default" }, data: { a: encoded } };
-  const registry = { kind: "Secret", apiVersion: "v1", metadata: { name: "r", namespace: "default" }, type: "kubernetes.io/dockerconfigjson", stringData: { ".dockerconfigjson": JSON.stringify({ auths: { "example.com": { username: "u", password: hidden, auth: Buffer.from(`u:${hidden}`).toString("base64") } } }) } };
-  const containers = [{ name: "c", image: "example.com/i", env: [{ name: "A", valueFrom: { secretKeyRef: { name: "s", key: "a" } } }], volumeMounts: [{ name: "v", mountPath: "/v" }] }];
+  const registry = {
+    kind: "Secret",
+    apiVersion: "v1",
+    metadata: { name: "r", namespace: "default" },
+    type: "kubernetes.io/dockerconfigjson",
+    stringData: {
+      ".dockerconfigjson": JSON.stringify({
+        auths: { "example.com": { username: "u", password: hidden, auth: Buffer.from(`u:${hidden}`).toString("base64") } },
+      }),
+    },
+  };
+  const containers = [
+    {
+      name: "c",
+      image: "example.com/i",
+      env: [{ name: "A", valueFrom: { secretKeyRef: { name: "s", key: "a" } } }],
+      volumeMounts: [{ name: "v", mountPath: "/v" }],
+    },
+  ];
   const missing = [{ name: "c", image: "example.com/i", env: [{ name: "A", valueFrom: { secretKeyRef: { name: "s", key: "none" } } }] }];
-  await cluster.apply(secret, registry, { ...pod("p", { containers, imagePullSecrets: [{ name: "r" }], volumes: [{ name: "v", secret: { secretName: "s" } }] }, { namespace: "default" }) }, { ...pod("q", { containers: missing }, { namespace: "default" }) });
+  await cluster.apply(
+    secret,
+    registry,
+    { ...pod("p", { containers, imagePullSecrets: [{ name: "r" }], volumes: [{ name: "v", secret: { secretName: "s" } }] }, { namespace: "default" }) },
+    { ...pod("q", { containers: missing }, { namespace: "default" }) },
+  );
   await cluster.advance("2m");
   ok(lines.length > 0);
-  deepEqual(lines.filter((line) => [hidden, encoded, "eyJ", Buffer.from(`u:${hidden}`).toString("base64")].some((text) => line.includes(text))), []);
+  deepEqual(
+    lines.filter((line) => [hidden, encoded, "eyJ", Buffer.from(`u:${hidden}`).toString("base64")].some((text) => line.includes(text))),
+    [],
+  );
 });
 
 test("security: keys with a meaning in JavaScript are keys like others", async () => {
   await using cluster = await TestCluster.start();
-  const made = await ask(cluster, "POST", configMaps, '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","labels":{"constructor":"x","toString":"y"}},"data":{"__proto__":"mine","constructor":"c","hasOwnProperty":"h"}}');
+  const made = await ask(
+    cluster,
+    "POST",
+    configMaps,
+    '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","labels":{"constructor":"x","toString":"y"}},"data":{"__proto__":"mine","constructor":"c","hasOwnProperty":"h"}}',
+  );
   equal(made.status, 201, made.text);
   ok((await ask(cluster, "GET", `${configMaps}/a`)).text.includes('"data":{"__proto__":"mine","constructor":"c","hasOwnProperty":"h"}'));
-  for (const [type, body] of [["application/merge-patch+json", '{"__proto__":{"polluted":"x"},"constructor":{"prototype":{"polluted":"x"}},"data":{"__proto__":"x"}}'], ["application/json-patch+json", '[{"op":"add","path":"/__proto__/polluted","value":"x"}]'], ["application/json-patch+json", '[{"op":"add","path":"/constructor/prototype/polluted","value":"x"}]'], ["application/strategic-merge-patch+json", '{"metadata":{"__proto__":{"polluted":"x"}}}']] as const) {
+  for (const [type, body] of [
+    ["application/merge-patch+json", '{"__proto__":{"polluted":"x"},"constructor":{"prototype":{"polluted":"x"}},"data":{"__proto__":"x"}}'],
+    ["application/json-patch+json", '[{"op":"add","path":"/__proto__/polluted","value":"x"}]'],
+    ["application/json-patch+json", '[{"op":"add","path":"/constructor/prototype/polluted","value":"x"}]'],
+    ["application/strategic-merge-patch+json", '{"metadata":{"__proto__":{"polluted":"x"}}}'],
+  ] as const) {
     await ask(cluster, "PATCH", `${configMaps}/a`, body, { "content-type": type });
     equal(({} as { polluted?: string }).polluted, undefined, `${type} ${body}`);
   }
   const selected = await ask(cluster, "GET", `${configMaps}?labelSelector=constructor%3Dx%2CtoString%2C!valueOf`);
   equal((selected.json["items"] as unknown[]).length, 1);
   const { labels } = (await ask(cluster, "GET", `${configMaps}/a`)).json["metadata"] as { labels: object };
-  deepEqual(Object.entries(labels), [["constructor", "x"], ["toString", "y"]]);
+  deepEqual(Object.entries(labels), [
+    ["constructor", "x"],
+    ["toString", "y"],
+  ]);
 });
 
 test("security: no expression of a client takes for ever", async () => {
   await using cluster = await TestCluster.start();
   const openAPIV3Schema = { type: "object", properties: { spec: { type: "object", properties: { text: { type: "string", pattern: "^(a+)+$" } } } } };
-  await ask(cluster, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", { metadata: { name: "ws.example.com" }, spec: { group: "example.com", scope: "Namespaced", names: { kind: "W", plural: "ws" }, versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }] } });
+  await ask(cluster, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+    metadata: { name: "ws.example.com" },
+    spec: {
+      group: "example.com",
+      scope: "Namespaced",
+      names: { kind: "W", plural: "ws" },
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
+    },
+  });
   await cluster.turn();
   const from = performance.now();
-  const answer = await ask(cluster, "POST", "/apis/example.com/v1/namespaces/default/ws", { apiVersion: "example.com/v1", kind: "W", metadata: { name: "w" }, spec: { text: `${"a".repeat(40)}!` } });
+  const answer = await ask(cluster, "POST", "/apis/example.com/v1/namespaces/default/ws", {
+    apiVersion: "example.com/v1",
+    kind: "W",
+    metadata: { name: "w" },
+    spec: { text: `${"a".repeat(40)}!` },
+  });
   equal(answer.status, 422, answer.text);
   ok(performance.now() - from < 2000);
-});
-
-test("security: endpoints lead neither to the node itself nor to its link", async () => {
-  await using cluster = await TestCluster.start();
-  for (const ip of ["127.0.0.1", "169.254.169.254", "::1", "fe80::1", "0.0.0.0"]) {
-    const endpoints = await ask(cluster, "POST", `${core}/endpoints`, { metadata: { name: "e" }, subsets: [{ addresses: [{ ip }], ports: [{ port: 80 }] }] });
-    equal(endpoints.status, 422, ip);
-    const slice = await ask(cluster, "POST", `/apis/discovery.k8s.io/v1/namespaces/default/endpointslices`, { metadata: { name: "e" }, addressType: ip.includes(":") ? "IPv6" : "IPv4", endpoints: [{ addresses: [ip] }], ports: [] });
-    equal(slice.status, 422, ip);
-    const service = await ask(cluster, "POST", `${core}/services`, { metadata: { name: "s" }, spec: { ports: [{ port: 80 }], externalIPs: [ip] } });
-    equal(service.status, 422, ip);
-  }
-  match(message(await ask(cluster, "POST", `${core}/services`, { metadata: { name: "s" }, spec: { ports: [{ port: 80 }], externalIPs: ["127.0.0.1"] } })), /loopback/);
-});
-
-test("security: nothing that a pod says breaks out of its line in hosts, resolv.conf or a rule", async () => {
-  await using cluster = await TestCluster.start();
-  await ask(cluster, "POST", `${core}/serviceaccounts`, { metadata: { name: "default" } });
-  const evil = ["a\n127.0.0.1 evil", 'a"b', "a}b", "a b", "a;b"];
-  for (const text of evil) {
-    for (const spec of [{ hostAliases: [{ ip: "10.0.0.1", hostnames: [text] }] }, { hostAliases: [{ ip: text, hostnames: ["a"] }] }, { hostname: text }, { subdomain: text }, { dnsPolicy: "None", dnsConfig: { nameservers: [text] } }, { dnsPolicy: "None", dnsConfig: { nameservers: ["10.0.0.1"], searches: [text] } }]) {
-      equal((await ask(cluster, "POST", `${core}/pods`, pod("p", spec))).status, 422, JSON.stringify(spec));
-    }
-    for (const spec of [{ ports: [{ port: 80, name: text }] }, { ports: [{ port: 80 }], clusterIP: text }, { ports: [{ port: 80 }], externalIPs: [text] }, { ports: [{ port: 80 }], type: "LoadBalancer", loadBalancerSourceRanges: [text] }]) {
-      equal((await ask(cluster, "POST", `${core}/services`, { metadata: { name: "s" }, spec })).status, 422, JSON.stringify(spec));
-    }
-    equal((await ask(cluster, "POST", `${core}/services`, { metadata: { name: text }, spec: { ports: [{ port: 80 }] } })).status, 422, text);
-  }
 });

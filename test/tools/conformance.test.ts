@@ -22,9 +22,17 @@ const table: [name: string, lines: string[], faults: string[]][] = [
   ["no such file", ["| Pods should run | `b.test.ts` › `runs` |", end], ["[sig-node] Pods should run: there is no b.test.ts"]],
   ["no such test", ["| Pods should run | `a.test.ts` › `walks` |", end], ['[sig-node] Pods should run: a.test.ts has no "walks"']],
   ["no such recording", ["| Pods should run | `golden/none/a.json` |", end], ["[sig-node] Pods should run: there is no golden/none/a.json"]],
-  ["a recording that differs", ["| Pods should run | `golden/kinds/part.json` |", end], ["[sig-node] Pods should run: golden/kinds/part.json does not stand whole"]],
+  [
+    "a recording that differs",
+    ["| Pods should run | `golden/kinds/part.json` |", end],
+    ["[sig-node] Pods should run: golden/kinds/part.json does not stand whole"],
+  ],
   ["a cell that says nothing", ["| Pods should run | surely |", end], ["[sig-node] Pods should run: cannot be read: surely"]],
-  ["one of two that cannot be read", ["| Pods should run | `a.test.ts` › `runs`<br>surely |", end], ["[sig-node] Pods should run: cannot be read: `a.test.ts` › `runs`<br>surely"]],
+  [
+    "one of two that cannot be read",
+    ["| Pods should run | `a.test.ts` › `runs`<br>surely |", end],
+    ["[sig-node] Pods should run: cannot be read: `a.test.ts` › `runs`<br>surely"],
+  ],
 ];
 for (const [name, lines, faults] of table) {
   test(`conformance table: ${name}`, () => {

@@ -42,7 +42,10 @@ export function readTable(markdown: string): Row[] {
 /** What is wrong with the rows, a line each. */
 export function faultsOf(rows: readonly Row[], surroundings: Surroundings): string[] {
   const { names } = surroundings;
-  return [...(names === undefined ? [] : nameFaults(rows, names)), ...rows.flatMap((row) => rowFaults(row, surroundings).map((fault) => `${row.section} ${row.name}: ${fault}`))];
+  return [
+    ...(names === undefined ? [] : nameFaults(rows, names)),
+    ...rows.flatMap((row) => rowFaults(row, surroundings).map((fault) => `${row.section} ${row.name}: ${fault}`)),
+  ];
 }
 
 /** A line per section and one for all: how many names there are, how many are shown, how many are not yet. */
@@ -52,7 +55,15 @@ export function countsOf(rows: readonly Row[]): string[] {
     const shown = counted.filter(({ evidence }) => evidence.length > 0).length;
     return `${title}: ${counted.length} names, ${shown} shown, ${counted.length - shown} not yet`;
   };
-  return [...[...sections].map((section) => line(section, rows.filter((row) => row.section === section))), line("all", rows)];
+  return [
+    ...[...sections].map((section) =>
+      line(
+        section,
+        rows.filter((row) => row.section === section),
+      ),
+    ),
+    line("all", rows),
+  ];
 }
 
 function readRow(section: string, name: string, cell: string): Row {

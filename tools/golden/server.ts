@@ -73,7 +73,13 @@ export async function startServer(group: Group, folder: string): Promise<Server>
   }
   try {
     if (group.needs.includes("kubelet")) await loadBusybox(dataDir);
-    if (!hasTokenFile(group)) writeFileSync(tokenKubeconfig, readFileSync(kubeconfig, "utf8").replace(/^( *)"?client-certificate-data.*$/m, `$1token: ${adminToken}`).replace(/^ *"?client-key-data.*\n/m, ""));
+    if (!hasTokenFile(group))
+      writeFileSync(
+        tokenKubeconfig,
+        readFileSync(kubeconfig, "utf8")
+          .replace(/^( *)"?client-certificate-data.*$/m, `$1token: ${adminToken}`)
+          .replace(/^ *"?client-key-data.*\n/m, ""),
+      );
   } catch (error) {
     await stop();
     throw error;

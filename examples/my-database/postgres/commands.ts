@@ -5,9 +5,17 @@ import path from "node:path";
 export const bin = process.env["PG_BIN"] ?? "/usr/lib/postgresql/15/bin";
 
 /** Runs a program to its end and returns what it printed; rejects with what it said when it fails. */
-export function run(program: string, args: readonly string[], options: { readonly input?: string; readonly env?: Record<string, string>; readonly timeoutMs?: number } = {}): Promise<string> {
+export function run(
+  program: string,
+  args: readonly string[],
+  options: { readonly input?: string; readonly env?: Record<string, string>; readonly timeoutMs?: number } = {},
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program.includes("/") ? program : path.join(bin, program), args, { stdio: ["pipe", "pipe", "pipe"], env: { ...process.env, ...options.env }, ...(options.timeoutMs !== undefined && { timeout: options.timeoutMs }) });
+    const child = spawn(program.includes("/") ? program : path.join(bin, program), args, {
+      stdio: ["pipe", "pipe", "pipe"],
+      env: { ...process.env, ...options.env },
+      ...(options.timeoutMs !== undefined && { timeout: options.timeoutMs }),
+    });
     let [output, errors] = ["", ""];
     child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (errors = (errors + text).slice(-2000)));

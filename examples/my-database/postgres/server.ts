@@ -54,7 +54,10 @@ export class PostgresServer {
     const { folder, backups } = this.#options;
     this.#socket = await socketDirectory(folder);
     await mkdir(backups, { recursive: true });
-    this.#kept = await readFile(path.join(folder, "agent.json"), "utf8").then((text) => JSON.parse(text) as Kept, () => this.#kept);
+    this.#kept = await readFile(path.join(folder, "agent.json"), "utf8").then(
+      (text) => JSON.parse(text) as Kept,
+      () => this.#kept,
+    );
     // One that an agent before us left behind, perhaps by a kill.
     const pid = Number((await readFile(path.join(this.#data, "postmaster.pid"), "utf8").catch(() => "")).split("\n")[0]);
     if (pid > 0) await endProcess(pid);
@@ -82,7 +85,8 @@ export class PostgresServer {
 
   /** Rejects an order of an older term or time; resolves once it has begun. */
   async obey(order: Order, at: number): Promise<void> {
-    if (order.term < this.#kept.term || at < this.#kept.fence) throw new Error(`term ${order.term} at ${at} is older than ${this.#kept.term} at ${this.#kept.fence}`);
+    if (order.term < this.#kept.term || at < this.#kept.fence)
+      throw new Error(`term ${order.term} at ${at} is older than ${this.#kept.term} at ${this.#kept.fence}`);
     if (this.#busy !== undefined) throw new Error("busy");
     await this.#keep({ term: order.kind === "backup" ? this.#kept.term : order.term, fence: at });
     if (order.kind === "backup") return this.#backUp(order.backup);
@@ -103,7 +107,10 @@ export class PostgresServer {
     const [row = ""] = await sql(this.#socket, "select pg_is_in_recovery(), (select timeline_id from pg_control_checkpoint()), pg_current_wal_flush_lsn()");
     const [isInRecovery, timeline, lsn = ""] = row.split("|");
     if (isInRecovery === "t") return { ...base, mode: "busy" };
-    const standbys = await sql(this.#socket, "select application_name, flush_lsn, sync_state from pg_stat_replication where state = 'streaming' and flush_lsn is not null and application_name <> 'pg_basebackup'");
+    const standbys = await sql(
+      this.#socket,
+      "select application_name, flush_lsn, sync_state from pg_stat_replication where state = 'streaming' and flush_lsn is not null and application_name <> 'pg_basebackup'",
+    );
     const parts = standbys.map((standby) => standby.split("|") as [name: string, flushed: string, state: string]);
     const requires = this.#requires;
     if (requires.since === undefined && Date.now() - requires.atMs > reloadMs) requires.since = positionOf(lsn);
@@ -119,11 +126,20 @@ export class PostgresServer {
   }
 
   async #standbyState(base: Omit<AgentState, "mode">, mode: "standby" | "detached"): Promise<AgentState> {
-    const [row = ""] = await sql(this.#socket, "select (select received_tli from pg_stat_wal_receiver), (select timeline_id from pg_control_checkpoint()), greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()), (select count(*) from pg_stat_wal_receiver)");
+    const [row = ""] = await sql(
+      this.#socket,
+      "select (select received_tli from pg_stat_wal_receiver), (select timeline_id from pg_control_checkpoint()), greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()), (select count(*) from pg_stat_wal_receiver)",
+    );
     const [received = "", checkpoint = "", lsn = "", receivers] = row.split("|");
     // It counts as detached once nothing arrives any more.
     if (mode === "detached" && receivers !== "0") return { ...base, mode: "busy" };
-    return { ...base, mode, timeline: Number(received === "" ? checkpoint : received), position: positionOf(lsn), ...(mode === "standby" && this.#following !== undefined && { following: this.#following }) };
+    return {
+      ...base,
+      mode,
+      timeline: Number(received === "" ? checkpoint : received),
+      position: positionOf(lsn),
+      ...(mode === "standby" && this.#following !== undefined && { following: this.#following }),
+    };
   }
 
   async #carryOut(order: Order): Promise<void> {
@@ -153,11 +169,25 @@ export class PostgresServer {
     } else {
       const passwordFile = path.join(folder, "password");
       await writeFile(passwordFile, superuserPassword, { mode: 0o600 });
-      await run("initdb", ["-D", fresh, "-U", "postgres", "--auth-local=trust", "--auth-host=scram-sha-256", `--pwfile=${passwordFile}`, "--data-checksums", "-E", "UTF8", "--locale=C"]);
+      await run("initdb", [
+        "-D",
+        fresh,
+        "-U",
+        "postgres",
+        "--auth-local=trust",
+        "--auth-host=scram-sha-256",
+        `--pwfile=${passwordFile}`,
+        "--data-checksums",
+        "-E",
+        "UTF8",
+        "--locale=C",
+      ]);
       await rm(passwordFile);
       await appendFile(path.join(fresh, "pg_hba.conf"), "host all all all scram-sha-256\nhost replication all all scram-sha-256\n");
       await appendFile(path.join(fresh, "postgresql.conf"), "include_if_exists 'mydb.conf'\n");
-      await run("postgres", ["--single", "-D", fresh, "postgres"], { input: `create role replication with replication login password '${replicationPassword}'\n` });
+      await run("postgres", ["--single", "-D", fresh, "postgres"], {
+        input: `create role replication with replication login password '${replicationPassword}'\n`,
+      });
     }
     await rm(path.join(fresh, "standby.signal"), { force: true });
     // Whole, or not there.
@@ -177,7 +207,10 @@ export class PostgresServer {
     this.#isDetached = false;
     const { superuserPassword, replicationPassword } = this.#options;
     // A restored database has the passwords of the one that was backed up.
-    await sql(this.#socket, `set synchronous_commit = local; alter role postgres password '${superuserPassword}'; alter role replication password '${replicationPassword}'`);
+    await sql(
+      this.#socket,
+      `set synchronous_commit = local; alter role postgres password '${superuserPassword}'; alter role replication password '${replicationPassword}'`,
+    );
   }
 
   async #follow(primary: string, host: string): Promise<void> {
@@ -185,7 +218,12 @@ export class PostgresServer {
     const source = (user: string) => `host=${host} port=${port} user=${user} dbname=postgres connect_timeout=3`;
     const env = { PGPASSWORD: superuserPassword };
     await this.#stop();
-    const canRewind = existsSync(path.join(this.#data, "PG_VERSION")) && (await run("pg_rewind", ["-D", this.#data, `--source-server=${source("postgres")}`], { env }).then(() => true, () => false));
+    const canRewind =
+      existsSync(path.join(this.#data, "PG_VERSION")) &&
+      (await run("pg_rewind", ["-D", this.#data, `--source-server=${source("postgres")}`], { env }).then(
+        () => true,
+        () => false,
+      ));
     if (!canRewind) {
       const fresh = path.join(folder, "fresh");
       await rm(fresh, { recursive: true, force: true });
@@ -237,13 +275,18 @@ export class PostgresServer {
 
   async #listBackups(): Promise<AgentState["backups"]> {
     const there = await readdir(this.#options.backups);
-    const done = await Promise.all(there.filter((name) => !name.endsWith(".part")).map(async (name) => [name, { phase: "Done", size: (await stat(path.join(this.#options.backups, name, "backup_manifest"))).size }] as const));
+    const done = await Promise.all(
+      there
+        .filter((name) => !name.endsWith(".part"))
+        .map(async (name) => [name, { phase: "Done", size: (await stat(path.join(this.#options.backups, name, "backup_manifest"))).size }] as const),
+    );
     return { ...Object.fromEntries(Array.from(this.#backupsUnderWay, ([name, phase]) => [name, { phase }])), ...Object.fromEntries(done) };
   }
 
   async #configure({ requires, host }: { readonly requires: readonly string[]; readonly host?: string }): Promise<void> {
     const { name, address, port, replicationPassword } = this.#options;
-    const conninfo = host === undefined ? "" : `host=${host} port=${port} user=replication password=${replicationPassword} application_name=${name} connect_timeout=3`;
+    const conninfo =
+      host === undefined ? "" : `host=${host} port=${port} user=replication password=${replicationPassword} application_name=${name} connect_timeout=3`;
     const settings = {
       listen_addresses: address,
       port,
@@ -260,7 +303,13 @@ export class PostgresServer {
       wal_sender_timeout: "5s",
       wal_retrieve_retry_interval: "500ms",
     };
-    await writeFile(path.join(this.#data, "mydb.conf"), Object.entries(settings).map(([key, value]) => `${key} = '${value}'\n`).join(""), { mode: 0o600 });
+    await writeFile(
+      path.join(this.#data, "mydb.conf"),
+      Object.entries(settings)
+        .map(([key, value]) => `${key} = '${value}'\n`)
+        .join(""),
+      { mode: 0o600 },
+    );
   }
 
   /** Resolves when it takes connections. */
@@ -270,7 +319,14 @@ export class PostgresServer {
     child.once("exit", () => {
       if (this.#process === child) this.#process = undefined;
     });
-    while (this.#process === child && !(await run("pg_isready", ["-h", this.#socket, "-U", "postgres", "-d", "postgres"]).then(() => true, () => false))) await new Promise((resolve) => setTimeout(resolve, 100));
+    while (
+      this.#process === child &&
+      !(await run("pg_isready", ["-h", this.#socket, "-U", "postgres", "-d", "postgres"]).then(
+        () => true,
+        () => false,
+      ))
+    )
+      await new Promise((resolve) => setTimeout(resolve, 100));
     if (this.#process !== child) throw new Error("the server ended while it started");
   }
 
@@ -299,7 +355,13 @@ export class PostgresServer {
 
 /** Of one volume always the same, so that an agent that was killed leaves none behind; paths of sockets must be short. */
 async function socketDirectory(folder: string): Promise<string> {
-  const directory = path.join(tmpdir(), `mydb-${createHash("sha256").update(await realpath(folder)).digest("hex").slice(0, 12)}`);
+  const directory = path.join(
+    tmpdir(),
+    `mydb-${createHash("sha256")
+      .update(await realpath(folder))
+      .digest("hex")
+      .slice(0, 12)}`,
+  );
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const { uid, mode } = await lstat(directory);
   // Whoever can enter it is let in by the server as its superuser.

@@ -19,7 +19,10 @@ test("a database comes up: one primary, the others follow, one of them synchrono
   const writers = await cluster.client.get(resources.services, "default", "orders");
   assert.equal(writers.spec?.selector?.["mydb.example.com/role"], "primary");
   const primaries = await cluster.client.list(resources.pods, "default", { labelSelector: "mydb.example.com/role=primary" });
-  assert.deepEqual(primaries.items.map(({ metadata }) => metadata.name), ["orders-0"]);
+  assert.deepEqual(
+    primaries.items.map(({ metadata }) => metadata.name),
+    ["orders-0"],
+  );
 });
 
 test("the primary is lost: another takes over within 10 s, and no acknowledged write is missing", async () => {
@@ -66,9 +69,15 @@ test("primary and synchronous standby are both lost: it promotes nobody, asks fo
   world.cut(synchronous);
   await cluster.until(async () => isConditionTrue(await database(), "NeedsAttention"), "1m");
   await cluster.advance("10m");
-  assert.equal([...world.servers.values()].some((server) => server.isUp && server.mode === "primary"), false);
+  assert.equal(
+    [...world.servers.values()].some((server) => server.isUp && server.mode === "primary"),
+    false,
+  );
   const { status } = await database();
-  assert.match(status?.conditions?.find(({ type }) => type === "NeedsAttention")?.message ?? "", new RegExp(`so is ${synchronous}, which may have transactions`));
+  assert.match(
+    status?.conditions?.find(({ type }) => type === "NeedsAttention")?.message ?? "",
+    new RegExp(`so is ${synchronous}, which may have transactions`),
+  );
   world.heal(synchronous);
   await cluster.until(() => world.primary?.name === synchronous, "1m");
   world.heal("orders-0");
@@ -112,7 +121,9 @@ test("a new minor version: standbys first, the primary last, writes go on", asyn
   await cluster.client.patch(databases, "default", "orders", { type: "merge", body: { spec: { version: "15.6" } } });
   const images = async () => (await cluster.client.list(resources.pods, "default")).items.map(({ spec }) => spec?.containers?.[0]?.image);
   await cluster.until(async () => (await isReady()) && (await images()).every((used) => used === image.image("15.6")), "10m");
-  const replaced = cluster.writes().flatMap(({ by, verb, subject }) => (by === "my-database" && verb === "delete" && subject.startsWith("pods ") ? [subject] : []));
+  const replaced = cluster
+    .writes()
+    .flatMap(({ by, verb, subject }) => (by === "my-database" && verb === "delete" && subject.startsWith("pods ") ? [subject] : []));
   assert.deepEqual(replaced, ["pods default/orders-2", "pods default/orders-1", "pods default/orders-0"]);
   await cluster.advance("5s");
   assert.ok(world.acknowledged.size > before);
@@ -134,13 +145,19 @@ test("backups: on schedule, on demand, kept as many as asked for, restored into 
   await cluster.stop("writer");
   await cluster.apply(orders({ replicas: 1, restoreFrom: "now" }, "copy"));
   await cluster.until(() => isReady("copy"), "2m");
-  assert.deepEqual(world.servers.get("copy-0")?.log.map(({ id }) => id), world.backups.get("now")?.map(({ id }) => id));
+  assert.deepEqual(
+    world.servers.get("copy-0")?.log.map(({ id }) => id),
+    world.backups.get("now")?.map(({ id }) => id),
+  );
 
   await cluster.client.delete(databases, "default", "orders");
   await cluster.until(async () => (await cluster.client.list(databases, "default")).items.length === 1, "2m");
   assert.deepEqual(world.missingFrom(world.backups.get("orders-final")!), []);
   await cluster.settled();
-  assert.deepEqual((await cluster.client.list(resources.pods, "default")).items.map(({ metadata }) => metadata.name), ["copy-0"]);
+  assert.deepEqual(
+    (await cluster.client.list(resources.pods, "default")).items.map(({ metadata }) => metadata.name),
+    ["copy-0"],
+  );
 });
 
 test("schedules", () => {

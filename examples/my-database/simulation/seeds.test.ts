@@ -50,14 +50,23 @@ for (let seed = first; seed < first + seeds; seed++) {
     await cluster.advance("5s");
     checkPrimary(world, seed);
     const log = world.primary!.log.map(({ id }) => id);
-    for (const { metadata: pod } of (await cluster.client.list(resources.pods, metadata.namespace!)).items) assert.deepEqual(world.servers.get(pod.name!)!.log.map(({ id }) => id), log, `${pod.name} has what the primary has, seed ${seed}`);
+    for (const { metadata: pod } of (await cluster.client.list(resources.pods, metadata.namespace!)).items)
+      assert.deepEqual(
+        world.servers.get(pod.name!)!.log.map(({ id }) => id),
+        log,
+        `${pod.name} has what the primary has, seed ${seed}`,
+      );
   });
 }
 
 function stageRandom(seed: number) {
   let state = seed;
   const next = () => (state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0) / 0x1_0000_0000;
-  return { fraction: next, integer: (bound: number) => Math.floor(next() * bound), bytes: (count: number) => Uint8Array.from({ length: count }, () => Math.floor(next() * 256)) };
+  return {
+    fraction: next,
+    integer: (bound: number) => Math.floor(next() * bound),
+    bytes: (count: number) => Uint8Array.from({ length: count }, () => Math.floor(next() * 256)),
+  };
 }
 
 /** Whoever takes writes has everything that was acknowledged. */
@@ -97,5 +106,8 @@ async function fault({ cluster, world, random, operator }: Stage): Promise<void>
 
 async function isAsAsked({ cluster }: Stage, { version, replicas }: { version: string; replicas: number }): Promise<boolean> {
   const { items } = await cluster.client.list(resources.pods, "default");
-  return items.length === replicas && items.every(({ spec, metadata }) => metadata.deletionTimestamp === undefined && spec?.containers?.[0]?.image === image.image(version));
+  return (
+    items.length === replicas &&
+    items.every(({ spec, metadata }) => metadata.deletionTimestamp === undefined && spec?.containers?.[0]?.image === image.image(version))
+  );
 }

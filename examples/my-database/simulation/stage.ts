@@ -21,7 +21,10 @@ export interface Stage {
 
 export const image = { image: (version: string) => `postgres:${version}` };
 
-export async function setStage(seed: number, options: { readonly faults?: StartClusterOptions["wrapTransport"]; readonly lateOrders?: SimulationOptions["lateOrders"] } = {}): Promise<Stage> {
+export async function setStage(
+  seed: number,
+  options: { readonly faults?: StartClusterOptions["wrapTransport"]; readonly lateOrders?: SimulationOptions["lateOrders"] } = {},
+): Promise<Stage> {
   const random = seededRandom(seed * 7919);
   const cluster = await startCluster({ seed, nodes: 3, ...(options.faults !== undefined && { wrapTransport: options.faults }) });
   const world = new SimulatedPostgres({ random, ...(options.lateOrders !== undefined && { lateOrders: options.lateOrders }) });

@@ -4,8 +4,14 @@ import { age, nameOf } from "../cells.ts";
 import type { LabelSelector } from "../meta-v1/types.ts";
 import type { TablePrinter } from "../table.ts";
 import type {
-  MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingWebhookConfiguration, ParamKind, ParamRef, ValidatingAdmissionPolicy,
-  ValidatingAdmissionPolicyBinding, ValidatingWebhookConfiguration,
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
+  MutatingWebhookConfiguration,
+  ParamKind,
+  ParamRef,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+  ValidatingWebhookConfiguration,
 } from "./types.ts";
 
 export const webhookConfigurationColumns: TablePrinter<MutatingWebhookConfiguration | ValidatingWebhookConfiguration> = {
@@ -36,7 +42,12 @@ function paramRefText(reference: DeepReadonly<ParamRef> | undefined): string {
 
 /** A selector as Go's generated String method prints it: that is what upstream shows here. */
 function goSelectorText({ matchLabels = {}, matchExpressions = [] }: DeepReadonly<LabelSelector>): string {
-  const labels = Object.keys(matchLabels).sort().map((key) => `${key}: ${matchLabels[key]},`).join("");
-  const requirements = matchExpressions.map(({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`).join("");
+  const labels = Object.keys(matchLabels)
+    .sort()
+    .map((key) => `${key}: ${matchLabels[key]},`)
+    .join("");
+  const requirements = matchExpressions
+    .map(({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`)
+    .join("");
   return `&LabelSelector{MatchLabels:map[string]string{${labels}},MatchExpressions:[]LabelSelectorRequirement{${requirements}},}`;
 }

@@ -46,7 +46,9 @@ const mutatingOperations = ["*", "CONNECT", "CREATE", "UPDATE"];
 export function validateMutatingOperations({ resourceRules = [] }: MatchResources, path: FieldPath): FieldError[] {
   const asked = resourceRules.flatMap(({ operations: names = [] }) => names);
   // The path says no index.
-  return asked.filter((operation) => operation === "DELETE").map((operation) => notSupported(path.child("resourceRules", "operations"), operation, mutatingOperations));
+  return asked
+    .filter((operation) => operation === "DELETE")
+    .map((operation) => notSupported(path.child("resourceRules", "operations"), operation, mutatingOperations));
 }
 
 function validateNamedRule(rule: NamedRuleWithOperations, path: FieldPath): FieldError[] {

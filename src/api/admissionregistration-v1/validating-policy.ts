@@ -135,7 +135,11 @@ function validateStatus({ status }: ValidatingAdmissionPolicy): FieldError[] {
   const conditionsPath = path.child("conditions");
   const conditions = status?.conditions ?? [];
   // A type that is missing is told once, in other words than elsewhere.
-  const missing = new Map(conditions.flatMap(({ type }, index) => (type ? [] : [[String(conditionsPath.index(index).child("type")), required(conditionsPath.index(index).child("type"), "is required")] as const])));
+  const missing = new Map(
+    conditions.flatMap(({ type }, index) =>
+      type ? [] : [[String(conditionsPath.index(index).child("type")), required(conditionsPath.index(index).child("type"), "is required")] as const],
+    ),
+  );
   const faults = validateConditions(conditions, conditionsPath).map((fault) => missing.get(fault.field) ?? fault);
   return [...warnings, ...new Set(faults)];
 }

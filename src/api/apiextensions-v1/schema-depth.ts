@@ -8,7 +8,11 @@ import type { CustomResourceDefinitionVersion } from "./types.ts";
 const maxDepth = 512;
 
 export function validateDepth(versions: readonly CustomResourceDefinitionVersion[], path: FieldPath): FieldError[] {
-  return versions.flatMap(({ schema }, index) => (isDeeper(schema?.openAPIV3Schema, maxDepth) ? [forbidden(path.index(index).child("schema", "openAPIV3Schema"), `must not be nested deeper than ${maxDepth} levels`)] : []));
+  return versions.flatMap(({ schema }, index) =>
+    isDeeper(schema?.openAPIV3Schema, maxDepth)
+      ? [forbidden(path.index(index).child("schema", "openAPIV3Schema"), `must not be nested deeper than ${maxDepth} levels`)]
+      : [],
+  );
 }
 
 function isDeeper(root: unknown, limit: number): boolean {

@@ -45,14 +45,34 @@ function validateStatus({ status }: StorageVersion): FieldError[] {
   const [agreed] = encodings;
   if (encodings.size === 1 && common !== agreed)
     errors.push(invalid(path.child("commonEncodingVersion"), common ?? null, `the actual common encoding version is ${agreed}`));
-  if (encodings.size !== 1 && common !== undefined) errors.push(invalid(path.child("commonEncodingVersion"), common, "should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet"));
+  if (encodings.size !== 1 && common !== undefined)
+    errors.push(
+      invalid(
+        path.child("commonEncodingVersion"),
+        common,
+        "should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet",
+      ),
+    );
   return errors;
 }
 
-function validateServer({ apiServerID = "", encodingVersion = "", decodableVersions = [], servedVersions = [] }: ServerStorageVersion, path: FieldPath): FieldError[] {
+function validateServer(
+  { apiServerID = "", encodingVersion = "", decodableVersions = [], servedVersions = [] }: ServerStorageVersion,
+  path: FieldPath,
+): FieldError[] {
   return [
     ...(apiServerID === "" ? [required(path.child("apiServerID"))] : []),
-    ...(decodableVersions.includes(encodingVersion) ? [] : [invalid(path, decodableVersions, `decodableVersions must include encodingVersion ${encodingVersion}`)]),
-    ...servedVersions.filter((version) => !decodableVersions.includes(version)).map((version) => invalid(path.child("servedVersions"), servedVersions, `individual served version : ${version} must be included in decodableVersions : [${decodableVersions.join(" ")}]`)),
+    ...(decodableVersions.includes(encodingVersion)
+      ? []
+      : [invalid(path, decodableVersions, `decodableVersions must include encodingVersion ${encodingVersion}`)]),
+    ...servedVersions
+      .filter((version) => !decodableVersions.includes(version))
+      .map((version) =>
+        invalid(
+          path.child("servedVersions"),
+          servedVersions,
+          `individual served version : ${version} must be included in decodableVersions : [${decodableVersions.join(" ")}]`,
+        ),
+      ),
   ];
 }

@@ -25,7 +25,15 @@ export const cronJobColumns: TablePrinter<CronJob> = {
 export const jobColumns: TablePrinter<Job> = {
   cells(job, context) {
     const { spec } = job;
-    return [nameOf(job), jobStatus(job), completions(job), runningTime(job, context), age(job, context), ...containerCells(spec?.template?.spec), selectorText(spec?.selector)];
+    return [
+      nameOf(job),
+      jobStatus(job),
+      completions(job),
+      runningTime(job, context),
+      age(job, context),
+      ...containerCells(spec?.template?.spec),
+      selectorText(spec?.selector),
+    ];
   },
 };
 

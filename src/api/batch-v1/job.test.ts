@@ -80,5 +80,8 @@ test("a name that cannot be a label is told once", () => {
   jobs.defaults!(job, 0);
   jobs.create.prepare!(job, context);
   const faults = jobs.create.validate!(job, context).map(fieldErrorText);
-  assert.deepEqual(faults.filter((text) => text.startsWith("spec.template.labels")), [`spec.template.labels: Invalid value: "${name}": must be no more than 63 bytes`]);
+  assert.deepEqual(
+    faults.filter((text) => text.startsWith("spec.template.labels")),
+    [`spec.template.labels: Invalid value: "${name}": must be no more than 63 bytes`],
+  );
 });

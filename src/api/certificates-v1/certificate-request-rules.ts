@@ -23,12 +23,14 @@ export function validateRequestUpdate(request: CertificateSigningRequest, old: C
   const path = FieldPath.root("status");
   const errors = validateConditions(request);
   for (const type of finalTypes) {
-    if (conditionsOf(request, type).length < conditionsOf(old, type).length) errors.push(forbidden(path.child("conditions"), `updates may not remove a condition of type ${JSON.stringify(type)}`));
+    if (conditionsOf(request, type).length < conditionsOf(old, type).length)
+      errors.push(forbidden(path.child("conditions"), `updates may not remove a condition of type ${JSON.stringify(type)}`));
   }
   for (const type of allowed.approval === true ? [] : approvalTypes) {
     const [now, before] = [conditionsOf(request, type), conditionsOf(old, type)];
     if (now.length > before.length) errors.push(forbidden(path.child("conditions"), `updates may not add a condition of type ${JSON.stringify(type)}`));
-    else if (now.length === before.length && !deepEqual(now, before)) errors.push(forbidden(path.child("conditions"), `updates may not modify a condition of type ${JSON.stringify(type)}`));
+    else if (now.length === before.length && !deepEqual(now, before))
+      errors.push(forbidden(path.child("conditions"), `updates may not modify a condition of type ${JSON.stringify(type)}`));
   }
   return [...errors, ...validateCertificateUpdate(request, old, allowed)];
 }
@@ -38,9 +40,29 @@ const finalTypes = [...approvalTypes, "Failed"];
 const legacySigner = "kubernetes.io/legacy-unknown";
 const minExpirationSeconds = 600;
 const usages = [
-  "any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment", "decipher only", "digital signature",
-  "email protection", "encipher only", "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement", "key encipherment", "microsoft sgc", "netscape sgc",
-  "ocsp signing", "s/mime", "server auth", "signing", "timestamping",
+  "any",
+  "cert sign",
+  "client auth",
+  "code signing",
+  "content commitment",
+  "crl sign",
+  "data encipherment",
+  "decipher only",
+  "digital signature",
+  "email protection",
+  "encipher only",
+  "ipsec end system",
+  "ipsec tunnel",
+  "ipsec user",
+  "key agreement",
+  "key encipherment",
+  "microsoft sgc",
+  "netscape sgc",
+  "ocsp signing",
+  "s/mime",
+  "server auth",
+  "signing",
+  "timestamping",
 ];
 
 function validateSpec(spec: Partial<CertificateSigningRequestSpec>): FieldError[] {
@@ -73,7 +95,8 @@ function requestFault(request: string): string | undefined {
 /** What Go's ASN.1 decoder says when it finds something else than the sequence that a request is. */
 function structureFault([first = 0, length = 0]: Uint8Array): string {
   const found = `{class:${first >> 6} tag:${first & 0x1f} length:${length & 0x7f} isCompound:${(first & 0x20) !== 0}}`;
-  const wanted = "{optional:false explicit:false application:false private:false defaultValue:<nil> tag:<nil> stringType:0 timeType:0 set:false omitEmpty:false}";
+  const wanted =
+    "{optional:false explicit:false application:false private:false defaultValue:<nil> tag:<nil> stringType:0 timeType:0 set:false omitEmpty:false}";
   return first === 0x30 ? "asn1: syntax error: data truncated" : `asn1: structure error: tags don't match (16 vs ${found}) ${wanted} certificateRequest @2`;
 }
 

@@ -71,7 +71,9 @@ function fillTimes(request: CertificateSigningRequest, old: CertificateSigningRe
   const now = new Date(Math.trunc(nowMs / 1000) * 1000).toISOString().replace(".000Z", "Z");
   for (const condition of request.status?.conditions ?? []) {
     condition.lastUpdateTime ??= now;
-    const before = old.status?.conditions?.find(({ type, status, lastTransitionTime }) => type === condition.type && status === condition.status && lastTransitionTime !== undefined);
+    const before = old.status?.conditions?.find(
+      ({ type, status, lastTransitionTime }) => type === condition.type && status === condition.status && lastTransitionTime !== undefined,
+    );
     condition.lastTransitionTime ??= before?.lastTransitionTime ?? now;
   }
 }

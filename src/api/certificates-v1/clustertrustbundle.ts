@@ -17,7 +17,10 @@ export const clusterTrustBundles = defineKind<ClusterTrustBundle>({
   generation: "none",
   create: { validate: validateBundle },
   update: {
-    validate: (bundle, old) => [...validateBundle(bundle), ...immutable(FieldPath.root("spec", "signerName"), bundle.spec?.signerName ?? "", old.spec?.signerName ?? "")],
+    validate: (bundle, old) => [
+      ...validateBundle(bundle),
+      ...immutable(FieldPath.root("spec", "signerName"), bundle.spec?.signerName ?? "", old.spec?.signerName ?? ""),
+    ],
     allowsUnconditional: false,
   },
   selectableFields: ({ metadata, spec }) => ({ "metadata.name": metadata.name ?? "", "spec.signerName": spec?.signerName ?? "" }),
@@ -39,7 +42,9 @@ function validateBundle({ metadata, spec }: ClusterTrustBundle): FieldError[] {
 function nameFaults(name: string, signerName: string): string[] {
   if (signerName === "") return name.includes(":") ? ['ClusterTrustBundle without signer name must not have ":" in its name'] : subdomainName(name);
   const prefix = `${signerName.replaceAll("/", ":")}:`;
-  return name.startsWith(prefix) ? subdomainName(name.slice(prefix.length)) : [`ClusterTrustBundle for signerName ${signerName} must be named with prefix ${prefix}`];
+  return name.startsWith(prefix)
+    ? subdomainName(name.slice(prefix.length))
+    : [`ClusterTrustBundle for signerName ${signerName} must be named with prefix ${prefix}`];
 }
 
 /** Certificates of authorities, each once. The bundle itself is not shown in faults. */

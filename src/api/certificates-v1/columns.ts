@@ -20,7 +20,15 @@ export const podCertificateRequestColumns: TablePrinter<PodCertificateRequest> =
   cells(request) {
     const { spec, status } = request;
     const state = status?.conditions?.find(({ type }) => podCertificateStates.includes(type))?.type ?? "Pending";
-    return [nameOf(request), spec?.podName ?? "", spec?.serviceAccountName ?? "", spec?.nodeName ?? "", spec?.signerName ?? "", state, labelsText(spec?.unverifiedUserAnnotations)];
+    return [
+      nameOf(request),
+      spec?.podName ?? "",
+      spec?.serviceAccountName ?? "",
+      spec?.nodeName ?? "",
+      spec?.signerName ?? "",
+      state,
+      labelsText(spec?.unverifiedUserAnnotations),
+    ];
   },
 };
 

@@ -62,7 +62,7 @@ function isSignedBy(publicKey: Uint8Array, data: Uint8Array, signature: Uint8Arr
 /** The elements that `bytes` consist of, or undefined when a length does not fit. */
 function readAll(bytes: Uint8Array): Element[] | undefined {
   const elements: Element[] = [];
-  for (let position = 0; position < bytes.length; ) {
+  for (let position = 0; position < bytes.length;) {
     const first = bytes[position + 1] ?? 0x80;
     const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
     if (first === 0x80 || lengthBytes > 4) return undefined;

@@ -69,9 +69,11 @@ function validateSpec(spec: Partial<PodCertificateRequestSpec>): FieldError[] {
     ...validateName(spec.nodeName, path.child("nodeName")),
     ...validateUid(spec.nodeUID, path.child("nodeUID")),
   ];
-  if (seconds < minExpirationSeconds || seconds > longest) errors.push(invalid(path.child("maxExpirationSeconds"), seconds, `must be in the range [${minExpirationSeconds}, ${longest}]`));
+  if (seconds < minExpirationSeconds || seconds > longest)
+    errors.push(invalid(path.child("maxExpirationSeconds"), seconds, `must be in the range [${minExpirationSeconds}, ${longest}]`));
   if (!spec.stubPKCS10Request) errors.push(invalidWithoutValue(path, "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set"));
-  else if (parseCertificationRequest(Buffer.from(spec.stubPKCS10Request, "base64")) === undefined) errors.push(invalidWithoutValue(path.child("stubPKCS10Request"), "must be a valid PKCS#10 CSR"));
+  else if (parseCertificationRequest(Buffer.from(spec.stubPKCS10Request, "base64")) === undefined)
+    errors.push(invalidWithoutValue(path.child("stubPKCS10Request"), "must be a valid PKCS#10 CSR"));
   const annotations = Object.keys(unverifiedUserAnnotations).sort();
   return [...errors, ...annotations.flatMap((key) => invalidEach(path.child("unverifiedUserAnnotations"), key, isQualifiedName(key)))];
 }

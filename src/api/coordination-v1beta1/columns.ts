@@ -4,5 +4,11 @@ import type { TablePrinter } from "../table.ts";
 import type { LeaseCandidate } from "./types.ts";
 
 export const leaseCandidateColumns: TablePrinter<LeaseCandidate> = {
-  cells: (candidate, context) => [nameOf(candidate), candidate.spec?.leaseName ?? "", candidate.spec?.binaryVersion ?? "", candidate.spec?.emulationVersion ?? "", age(candidate, context)],
+  cells: (candidate, context) => [
+    nameOf(candidate),
+    candidate.spec?.leaseName ?? "",
+    candidate.spec?.binaryVersion ?? "",
+    candidate.spec?.emulationVersion ?? "",
+    age(candidate, context),
+  ],
 };

@@ -32,7 +32,8 @@ function validateCandidate({ spec }: LeaseCandidate): FieldError[] {
   const emulation = semanticVersion(emulationVersion);
   if (binaryVersion === "") errors.push(required(specPath.child("binaryVersion")));
   else if (binary === undefined) errors.push(invalid(specPath.child("binaryVersion"), binaryVersion, "must be a valid semantic version"));
-  if (emulationVersion !== "" && emulation === undefined) errors.push(invalid(specPath.child("emulationVersion"), emulationVersion, "must be a valid semantic version"));
+  if (emulationVersion !== "" && emulation === undefined)
+    errors.push(invalid(specPath.child("emulationVersion"), emulationVersion, "must be a valid semantic version"));
   if (binary !== undefined && emulation !== undefined && compare(binary, emulation) < 0)
     errors.push(invalid(specPath.child("binaryVersion"), binaryVersion, "must be greater than or equal to `emulationVersion`"));
   if (strategy === "") errors.push(required(specPath.child("strategy")));

@@ -3,8 +3,23 @@ import type { DeepReadonly } from "../../apimachinery/json.ts";
 import { accessModesText, age, containerCells, createdAt, cutList, instantMs, labelsText, loadBalancerText, nameOf, orNone, since } from "../cells.ts";
 import type { TablePrinter } from "../table.ts";
 import type {
-  ComponentStatus, ConfigMap, Endpoints, Event, EventSource, LimitRange, Namespace, Node, PersistentVolume, PersistentVolumeClaim, PodTemplate,
-  ReplicationController, ResourceQuota, Secret, Service, ServiceAccount, ServicePort,
+  ComponentStatus,
+  ConfigMap,
+  Endpoints,
+  Event,
+  EventSource,
+  LimitRange,
+  Namespace,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  PodTemplate,
+  ReplicationController,
+  ResourceQuota,
+  Secret,
+  Service,
+  ServiceAccount,
+  ServicePort,
 } from "./types.ts";
 
 export const componentStatusColumns: TablePrinter<ComponentStatus> = {
@@ -123,7 +138,11 @@ export const resourceQuotaColumns: TablePrinter<ResourceQuota> = {
   cells(quota, context) {
     const { hard = {}, used = {} } = quota.status ?? {};
     const names = Object.keys(hard).sort();
-    const usage = (isWanted: (name: string) => boolean) => names.filter(isWanted).map((name) => `${name}: ${used[name] ?? "0"}/${hard[name]}`).join(", ");
+    const usage = (isWanted: (name: string) => boolean) =>
+      names
+        .filter(isWanted)
+        .map((name) => `${name}: ${used[name] ?? "0"}/${hard[name]}`)
+        .join(", ");
     const isLimit = (name: string) => name.startsWith("limits");
     return [nameOf(quota), usage((name) => !isLimit(name)), usage(isLimit), age(quota, context)];
   },
@@ -178,7 +197,9 @@ function nodeStatus({ spec, status }: DeepReadonly<Node>): string {
 
 function nodeRoles({ metadata }: DeepReadonly<Node>): string[] {
   const prefix = "node-role.kubernetes.io/";
-  const roles = Object.entries(metadata.labels ?? {}).map(([key, value]) => (key.startsWith(prefix) ? key.slice(prefix.length) : key === "kubernetes.io/role" ? value : ""));
+  const roles = Object.entries(metadata.labels ?? {}).map(([key, value]) =>
+    key.startsWith(prefix) ? key.slice(prefix.length) : key === "kubernetes.io/role" ? value : "",
+  );
   return [...new Set(roles.filter((role) => role !== ""))].sort();
 }
 

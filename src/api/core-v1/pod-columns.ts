@@ -77,7 +77,12 @@ function deletionReason(pod: DeepReadonly<Pod>): string | undefined {
 }
 
 /** Walks the init containers up to the first that is not done; `reason` is undefined when all are. */
-function summarizeInit(pod: DeepReadonly<Pod>): { reason: string | undefined; readyCount: number; restarts: Restarts; sidecars: DeepReadonly<ContainerStatus>[] } {
+function summarizeInit(pod: DeepReadonly<Pod>): {
+  reason: string | undefined;
+  readyCount: number;
+  restarts: Restarts;
+  sidecars: DeepReadonly<ContainerStatus>[];
+} {
   const containers = pod.spec?.initContainers ?? [];
   const statuses = pod.status?.initContainerStatuses ?? [];
   const sidecarNames = new Set(containers.filter(isSidecar).map(({ name }) => name));

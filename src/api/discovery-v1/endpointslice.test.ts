@@ -15,10 +15,22 @@ const slice = (change: Partial<EndpointSlice> = {}): EndpointSlice => {
 test("addresses and ports", () => {
   const table: [change: Partial<EndpointSlice>, faults: string[]][] = [
     [{}, []],
-    [{ endpoints: [{ addresses: ["::1"] }] }, ['endpoints[0].addresses: Invalid value: "::1": must be an IPv4 address', 'endpoints[0].addresses[0]: Invalid value: "::1": may not be in the loopback range (127.0.0.0/8, ::1/128)']],
+    [
+      { endpoints: [{ addresses: ["::1"] }] },
+      [
+        'endpoints[0].addresses: Invalid value: "::1": must be an IPv4 address',
+        'endpoints[0].addresses[0]: Invalid value: "::1": may not be in the loopback range (127.0.0.0/8, ::1/128)',
+      ],
+    ],
     [{ endpoints: [{ addresses: [] }] }, ["endpoints[0].addresses: Required value"]],
-    [{ addressType: "Bogus", ports: [{ name: "a" }, { name: "a" }] }, ['ports[1].name: Duplicate value: "a"', 'addressType: Unsupported value: "Bogus": supported values: "FQDN", "IPv4", "IPv6"']],
-    [{ endpoints: [{ addresses: ["1.2.3.4"], hints: { forZones: [{ name: "z" }, { name: "z" }] } }] }, ['endpoints[0].hints.forZones[1].name: Duplicate value: "z"']],
+    [
+      { addressType: "Bogus", ports: [{ name: "a" }, { name: "a" }] },
+      ['ports[1].name: Duplicate value: "a"', 'addressType: Unsupported value: "Bogus": supported values: "FQDN", "IPv4", "IPv6"'],
+    ],
+    [
+      { endpoints: [{ addresses: ["1.2.3.4"], hints: { forZones: [{ name: "z" }, { name: "z" }] } }] },
+      ['endpoints[0].hints.forZones[1].name: Duplicate value: "z"'],
+    ],
   ];
   for (const [change, faults] of table) assert.deepEqual(endpointSlices.create.validate?.(slice(change), context).map(fieldErrorText), faults);
 });

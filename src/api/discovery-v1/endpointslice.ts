@@ -11,7 +11,8 @@ import type { Endpoint, EndpointPort, EndpointSlice } from "./types.ts";
 export const endpointSlices = defineKind<EndpointSlice>({
   gvk: { group: "discovery.k8s.io", version: "v1", kind: "EndpointSlice" },
   nameRule: subdomainName,
-  generation: (slice, old) => !isSemanticallyEqual("api.discovery.v1.EndpointSlice", contentOf(slice), contentOf(old)) || !isSame(slice.metadata.labels, old.metadata.labels),
+  generation: (slice, old) =>
+    !isSemanticallyEqual("api.discovery.v1.EndpointSlice", contentOf(slice), contentOf(old)) || !isSame(slice.metadata.labels, old.metadata.labels),
   defaults: (slice) => slice.ports?.forEach(defaultPort),
   create: { prepare: dropTopology, validate: validateSlice, warnings: sliceWarnings },
   update: {
@@ -23,7 +24,11 @@ export const endpointSlices = defineKind<EndpointSlice>({
   },
 });
 
-const contentOf = ({ addressType, endpoints, ports }: Readonly<Pick<EndpointSlice, "addressType" | "endpoints" | "ports">>) => ({ addressType, endpoints, ports });
+const contentOf = ({ addressType, endpoints, ports }: Readonly<Pick<EndpointSlice, "addressType" | "endpoints" | "ports">>) => ({
+  addressType,
+  endpoints,
+  ports,
+});
 
 function defaultPort(port: EndpointPort): void {
   port.name ??= "";
@@ -112,5 +117,7 @@ function validateHints(hints: ReadonlyArray<{ readonly name: string }> | undefin
 
 function sliceWarnings({ addressType, endpoints = [] }: EndpointSlice): string[] {
   if (addressType === "FQDN") return ["spec.addressType: FQDN endpoints are deprecated"];
-  return endpoints.flatMap(({ addresses = [] }, index) => addresses.flatMap((address, place) => ipWarnings(address, FieldPath.root("endpoints").index(index).child("addresses").index(place))));
+  return endpoints.flatMap(({ addresses = [] }, index) =>
+    addresses.flatMap((address, place) => ipWarnings(address, FieldPath.root("endpoints").index(index).child("addresses").index(place))),
+  );
 }

@@ -54,7 +54,9 @@ export function validateNewEvent(event: CoreEvent): FieldError[] {
 /** Through events.k8s.io only the series of an event changes. */
 export function validateNewEventUpdate(event: CoreEvent, old: CoreEvent): FieldError[] {
   const reference = (value: CoreEvent["involvedObject"] | undefined) => (value === undefined ? null : internalForm("api.core.v1.ObjectReference", value));
-  const fixed = (["reason", "message", "source", "firstTimestamp", "lastTimestamp", "count", "type", "eventTime", "action"] as const).flatMap((name) => fixedText(name, event[name], old[name]));
+  const fixed = (["reason", "message", "source", "firstTimestamp", "lastTimestamp", "count", "type", "eventTime", "action"] as const).flatMap((name) =>
+    fixedText(name, event[name], old[name]),
+  );
   return [
     ...validateCoreEvent(event, "reportingController"),
     ...(event.series === undefined || isSame(event.series, old.series) ? [] : validateSeries(event.series)),

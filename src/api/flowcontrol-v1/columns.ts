@@ -7,7 +7,14 @@ export const flowSchemaColumns: TablePrinter<FlowSchema> = {
   cells(schema, context) {
     const { spec, status } = schema;
     const isDangling = status?.conditions?.find(({ type }) => type === "Dangling")?.status ?? "?";
-    return [nameOf(schema), spec?.priorityLevelConfiguration?.name ?? "", spec?.matchingPrecedence ?? 0, spec?.distinguisherMethod?.type ?? "<none>", age(schema, context), isDangling];
+    return [
+      nameOf(schema),
+      spec?.priorityLevelConfiguration?.name ?? "",
+      spec?.matchingPrecedence ?? 0,
+      spec?.distinguisherMethod?.type ?? "<none>",
+      age(schema, context),
+      isDangling,
+    ];
   },
   compare(left, right) {
     const difference = (left.spec?.matchingPrecedence ?? 0) - (right.spec?.matchingPrecedence ?? 0);

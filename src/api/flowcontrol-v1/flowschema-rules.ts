@@ -8,7 +8,8 @@ import type { NonResourcePolicyRule, PolicyRulesWithSubjects, ResourcePolicyRule
 export function validateRules({ subjects = [], resourceRules = [], nonResourceRules = [] }: PolicyRulesWithSubjects, path: FieldPath): FieldError[] {
   const errors = subjects.length === 0 ? [required(path.child("subjects"), "subjects must contain at least one value")] : [];
   subjects.forEach((subject, index) => errors.push(...validateSubject(subject, path.child("subjects").index(index))));
-  if (resourceRules.length + nonResourceRules.length === 0) errors.push(required(path, "at least one of resourceRules and nonResourceRules has to be non-empty"));
+  if (resourceRules.length + nonResourceRules.length === 0)
+    errors.push(required(path, "at least one of resourceRules and nonResourceRules has to be non-empty"));
   resourceRules.forEach((rule, index) => errors.push(...validateResourceRule(rule, path.child("resourceRules").index(index))));
   nonResourceRules.forEach((rule, index) => errors.push(...validateNonResourceRule(rule, path.child("nonResourceRules").index(index))));
   return errors;
@@ -28,7 +29,8 @@ function validateSubject(subject: Subject, path: FieldPath): FieldError[] {
   if (kind === "ServiceAccount" && subject.serviceAccount !== undefined) errors.push(...validateAccount(subject.serviceAccount, at));
   else if (subject[member] !== undefined && !subject[member].name) errors.push(required(at.child("name")));
   for (const other of memberOrder) {
-    if (other !== kind && subject[members[other]] !== undefined) errors.push(forbidden(path.child(members[other]), `${members[other]} is forbidden when subject kind is not '${other}'`));
+    if (other !== kind && subject[members[other]] !== undefined)
+      errors.push(forbidden(path.child(members[other]), `${members[other]} is forbidden when subject kind is not '${other}'`));
   }
   return errors;
 }
@@ -68,7 +70,11 @@ function validateNamespaces(namespaces: readonly string[], isClusterScoped: bool
   if (errors.length > 0) return errors;
   return namespaces.flatMap((namespace, index) => {
     const faults = namespace === "*" ? [] : isDns1123Label(namespace);
-    return invalidEach(path.index(index), namespace, faults.map((fault) => `each member of this list must be '*' or a DNS-1123 label; ${fault}`));
+    return invalidEach(
+      path.index(index),
+      namespace,
+      faults.map((fault) => `each member of this list must be '*' or a DNS-1123 label; ${fault}`),
+    );
   });
 }
 

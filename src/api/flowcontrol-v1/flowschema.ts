@@ -46,7 +46,8 @@ function validateSchema({ metadata, spec }: FlowSchema): FieldError[] {
   const name = metadata.name ?? "";
   const errors = validateSpec(spec ?? { priorityLevelConfiguration: { name: "" } }, name, path);
   const fixed = fixedFlowSchemas.get(name);
-  if (fixed !== undefined && !isSemanticallyEqual(specType, spec, fixed)) errors.push(invalid(path, internalForm(specType, spec), `spec of '${name}' must equal the fixed value`));
+  if (fixed !== undefined && !isSemanticallyEqual(specType, spec, fixed))
+    errors.push(invalid(path, internalForm(specType, spec), `spec of '${name}' must equal the fixed value`));
   return errors;
 }
 

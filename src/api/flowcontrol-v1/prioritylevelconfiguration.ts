@@ -60,7 +60,8 @@ function validateLevel({ metadata, spec = { type: "" } }: PriorityLevelConfigura
   const name = metadata.name ?? "";
   const { type = "", limited, exempt } = spec;
   const errors: FieldError[] = [];
-  if (type !== "" && (type === "Exempt") !== (name === "exempt")) errors.push(invalid(path.child("type"), type, "must be 'Exempt' if and only if `name` is 'exempt'"));
+  if (type !== "" && (type === "Exempt") !== (name === "exempt"))
+    errors.push(invalid(path.child("type"), type, "must be 'Exempt' if and only if `name` is 'exempt'"));
   if (type !== "" && !levelTypes.includes(type)) errors.push(notSupported(path.child("type"), type, levelTypes));
   if (type === "Exempt" && exempt !== undefined) errors.push(...validateShares(exempt, path.child("exempt")));
   if (type === "Limited" && limited !== undefined) errors.push(...validateLimited(limited, path.child("limited")));
@@ -82,9 +83,13 @@ function validateFixed(spec: PriorityLevelConfigurationSpec, name: string, path:
   return [invalid(path, internalForm(specType, spec), `${subject} must equal the fixed value`)];
 }
 
-function validateShares({ nominalConcurrencyShares: shares = 0, lendablePercent = 0 }: { nominalConcurrencyShares?: number; lendablePercent?: number }, path: FieldPath): FieldError[] {
+function validateShares(
+  { nominalConcurrencyShares: shares = 0, lendablePercent = 0 }: { nominalConcurrencyShares?: number; lendablePercent?: number },
+  path: FieldPath,
+): FieldError[] {
   const errors = shares < 0 ? [invalid(path.child("nominalConcurrencyShares"), shares, "must be a non-negative integer")] : [];
-  if (lendablePercent < 0 || lendablePercent > 100) errors.push(invalid(path.child("lendablePercent"), lendablePercent, "must be between 0 and 100, inclusive"));
+  if (lendablePercent < 0 || lendablePercent > 100)
+    errors.push(invalid(path.child("lendablePercent"), lendablePercent, "must be between 0 and 100, inclusive"));
   return errors;
 }
 
@@ -96,7 +101,8 @@ function validateLimited(limited: LimitedPriorityLevelConfiguration, path: Field
   if (type !== "" && !responseTypes.includes(type)) errors.push(notSupported(response.child("type"), type, responseTypes));
   if (type === "Queue" && queuing !== undefined) errors.push(...validateQueuing(queuing, response.child("queuing")));
   errors.push(...validateShares(limited, path));
-  if (borrowingLimitPercent !== undefined && borrowingLimitPercent < 0) errors.push(invalid(path.child("borrowingLimitPercent"), borrowingLimitPercent, "if specified, must be a non-negative integer"));
+  if (borrowingLimitPercent !== undefined && borrowingLimitPercent < 0)
+    errors.push(invalid(path.child("borrowingLimitPercent"), borrowingLimitPercent, "if specified, must be a non-negative integer"));
   if (type === "Queue" && queuing === undefined) errors.push(required(response.child("queuing")));
   if (type !== "Queue" && queuing !== undefined) errors.push(forbidden(response.child("queuing"), ""));
   if (type === "") errors.push(required(response.child("type")));
@@ -110,7 +116,8 @@ function validateQueuing({ queues = 0, handSize = 0, queueLengthLimit = 0 }: Que
   // A hand is dealt by a hash: so many bits does it take.
   const entropyBits = Math.ceil(Math.log2(queues) * handSize);
   if (handSize > queues) handFaults.push(`should not be greater than queues (${queues})`);
-  else if (entropyBits > maxEntropyBits) handFaults.push(`required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${maxEntropyBits}`);
+  else if (entropyBits > maxEntropyBits)
+    handFaults.push(`required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${maxEntropyBits}`);
   return [
     ...invalidEach(path.child("queueLengthLimit"), queueLengthLimit, positive(queueLengthLimit)),
     ...invalidEach(path.child("queues"), queues, [...positive(queues), ...tooMany]),

@@ -10,7 +10,13 @@ import type { FlowSchema, PriorityLevelConfiguration, PriorityLevelConfiguration
 const context = {} as RuleContext;
 
 test("flow schemas", () => {
-  const schema: FlowSchema = { metadata: { name: "x" }, spec: { priorityLevelConfiguration: { name: "" }, rules: [{ subjects: [{ kind: "Group", user: { name: "u" } }], nonResourceRules: [{ verbs: ["sing"], nonResourceURLs: ["/x*y"] }] }] } };
+  const schema: FlowSchema = {
+    metadata: { name: "x" },
+    spec: {
+      priorityLevelConfiguration: { name: "" },
+      rules: [{ subjects: [{ kind: "Group", user: { name: "u" } }], nonResourceRules: [{ verbs: ["sing"], nonResourceURLs: ["/x*y"] }] }],
+    },
+  };
   flowSchemas.defaults?.(schema, 0);
   assert.equal(schema.spec?.matchingPrecedence, 1000);
   assert.deepEqual(flowSchemas.create.validate?.(schema, context).map(fieldErrorText), [
@@ -29,13 +35,15 @@ test("priority levels", () => {
     return priorityLevelConfigurations.create.validate?.(level, context).map(fieldErrorText);
   };
   assert.deepEqual(faults("x", { type: "Limited", limited: { limitResponse: { type: "Queue", queuing: {} } } }), []);
-  assert.deepEqual(faults("x", { type: "Limited", limited: { limitResponse: { type: "Queue", queuing: { queues: 4, handSize: 5, queueLengthLimit: 1 } } } }), ["spec.limited.limitResponse.queuing.handSize: Invalid value: 5: should not be greater than queues (4)"]);
+  assert.deepEqual(faults("x", { type: "Limited", limited: { limitResponse: { type: "Queue", queuing: { queues: 4, handSize: 5, queueLengthLimit: 1 } } } }), [
+    "spec.limited.limitResponse.queuing.handSize: Invalid value: 5: should not be greater than queues (4)",
+  ]);
   assert.deepEqual(faults("x", { type: "", limited: { limitResponse: { type: "Reject" } } }), ["spec.limited: Forbidden", "spec.type: Required value"]);
   assert.deepEqual(faults("catch-all", fixedPriorityLevels.get("catch-all")!), []);
   assert.deepEqual(faults("exempt", { type: "Exempt", exempt: { lendablePercent: 50 } }), []);
   assert.deepEqual(faults("exempt", { type: "Limited", exempt: {} }), [
     "spec.type: Invalid value: \"Limited\": must be 'Exempt' if and only if `name` is 'exempt'",
-    "spec: Invalid value: {\"Type\":\"Limited\",\"Limited\":null,\"Exempt\":{\"NominalConcurrencyShares\":0,\"LendablePercent\":0}}: spec of 'exempt' except the 'spec.exempt' field must equal the fixed value",
+    'spec: Invalid value: {"Type":"Limited","Limited":null,"Exempt":{"NominalConcurrencyShares":0,"LendablePercent":0}}: spec of \'exempt\' except the \'spec.exempt\' field must equal the fixed value',
     "spec.exempt: Forbidden",
     "spec.limited: Required value",
   ]);

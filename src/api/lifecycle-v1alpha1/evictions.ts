@@ -62,7 +62,11 @@ function validateTarget(target: EvictionRequestTarget | undefined): FieldError[]
   const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uid);
   return [
     ...(name === "" ? [required(path.child("pod", "name"))] : invalidEach(path.child("pod", "name"), name, isDns1123Subdomain(name))),
-    ...(uid === "" ? [required(path.child("pod", "uid"))] : isUuid ? [] : [invalid(path.child("pod", "uid"), uid, "must be a lowercase UUID in 8-4-4-4-12 format")]),
+    ...(uid === ""
+      ? [required(path.child("pod", "uid"))]
+      : isUuid
+        ? []
+        : [invalid(path.child("pod", "uid"), uid, "must be a lowercase UUID in 8-4-4-4-12 format")]),
   ];
 }
 

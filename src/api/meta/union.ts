@@ -10,5 +10,7 @@ export function validateUnion(value: object | undefined, members: readonly strin
   });
   if (set.length === 1) return [];
   const names = members.map((name) => `\`${name}\``).join(", ");
-  return set.length === 0 ? [invalid(path, "", `must specify one of: ${names}`)] : [invalid(path, `{${set.join(", ")}}`, `must specify exactly one of: ${names}`)];
+  return set.length === 0
+    ? [invalid(path, "", `must specify one of: ${names}`)]
+    : [invalid(path, `{${set.join(", ")}}`, `must specify exactly one of: ${names}`)];
 }

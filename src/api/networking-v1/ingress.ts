@@ -40,5 +40,7 @@ function validateClassAnnotation({ metadata, spec }: Ingress): FieldError[] {
 }
 
 function classWarnings({ metadata }: Ingress): string[] {
-  return metadata.annotations?.[classAnnotation] === undefined ? [] : [`annotation "${classAnnotation}" is deprecated, please use 'spec.ingressClassName' instead`];
+  return metadata.annotations?.[classAnnotation] === undefined
+    ? []
+    : [`annotation "${classAnnotation}" is deprecated, please use 'spec.ingressClassName' instead`];
 }

@@ -14,7 +14,12 @@ export const ipAddresses = defineKind<IPAddress>({
   generation: "none",
   create: { validate: validateAddress },
   update: {
-    validate: (address, old) => [...validateAddress(address), ...(isSemanticallyEqual("api.networking.v1.ParentReference", address.spec?.parentRef, old.spec?.parentRef) ? [] : [invalid(FieldPath.root("spec", "parentRef"), null, "field is immutable")])],
+    validate: (address, old) => [
+      ...validateAddress(address),
+      ...(isSemanticallyEqual("api.networking.v1.ParentReference", address.spec?.parentRef, old.spec?.parentRef)
+        ? []
+        : [invalid(FieldPath.root("spec", "parentRef"), null, "field is immutable")]),
+    ],
   },
 });
 

@@ -15,8 +15,14 @@ export const networkPolicies = defineKind<NetworkPolicy>({
   nameRule: subdomainName,
   generation: "spec",
   defaults: defaultPolicy,
-  create: { validate: (policy, context) => validatePolicy(policy, { allowsInvalidValues: false, strictness: strictnessOf(context) }), warnings: policyWarnings },
-  update: { validate: (policy, old, context) => validatePolicy(policy, { allowsInvalidValues: hasInvalidSelector(old), strictness: strictnessOf(context) }), warnings: policyWarnings },
+  create: {
+    validate: (policy, context) => validatePolicy(policy, { allowsInvalidValues: false, strictness: strictnessOf(context) }),
+    warnings: policyWarnings,
+  },
+  update: {
+    validate: (policy, old, context) => validatePolicy(policy, { allowsInvalidValues: hasInvalidSelector(old), strictness: strictnessOf(context) }),
+    warnings: policyWarnings,
+  },
 });
 
 function defaultPolicy(policy: NetworkPolicy): void {
@@ -68,7 +74,9 @@ function validatePolicy({ spec = {} }: NetworkPolicy, leniency: Leniency): Field
 }
 
 function blocks(spec: NetworkPolicySpec): [block: IPBlock, path: FieldPath][] {
-  return directions(spec).flatMap(({ peers, peersPath }) => peers.flatMap(({ ipBlock }, index): [IPBlock, FieldPath][] => (ipBlock === undefined ? [] : [[ipBlock, peersPath.index(index).child("ipBlock")]])));
+  return directions(spec).flatMap(({ peers, peersPath }) =>
+    peers.flatMap(({ ipBlock }, index): [IPBlock, FieldPath][] => (ipBlock === undefined ? [] : [[ipBlock, peersPath.index(index).child("ipBlock")]])),
+  );
 }
 
 function validatePort({ protocol = "", port, endPort }: NetworkPolicyPort, path: FieldPath): FieldError[] {
@@ -82,7 +90,11 @@ function validatePort({ protocol = "", port, endPort }: NetworkPolicyPort, path:
   return [...errors, ...invalidEach(end, endPort, isPortNumber(endPort))];
 }
 
-function validatePeer({ podSelector, namespaceSelector, ipBlock }: NetworkPolicyPeer, path: FieldPath, { allowsInvalidValues, strictness }: Leniency): FieldError[] {
+function validatePeer(
+  { podSelector, namespaceSelector, ipBlock }: NetworkPolicyPeer,
+  path: FieldPath,
+  { allowsInvalidValues, strictness }: Leniency,
+): FieldError[] {
   const errors = [
     ...validateLabelSelector(podSelector, path.child("podSelector"), allowsInvalidValues),
     ...validateLabelSelector(namespaceSelector, path.child("namespaceSelector"), allowsInvalidValues),

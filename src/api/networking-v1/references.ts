@@ -5,7 +5,10 @@ import type { FieldPath } from "../../apimachinery/field-path.ts";
 import { isDns1123Subdomain } from "../../apimachinery/names.ts";
 import { validateSegment } from "../meta/segment.ts";
 
-export function validateTypedReference(reference: { readonly apiGroup?: string; readonly kind?: string; readonly name?: string }, path: FieldPath): FieldError[] {
+export function validateTypedReference(
+  reference: { readonly apiGroup?: string; readonly kind?: string; readonly name?: string },
+  path: FieldPath,
+): FieldError[] {
   const { apiGroup } = reference;
   return [
     ...(apiGroup === undefined ? [] : invalidEach(path.child("apiGroup"), apiGroup, isDns1123Subdomain(apiGroup))),

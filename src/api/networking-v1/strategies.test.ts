@@ -19,23 +19,37 @@ test("paths of ingresses", () => {
     [{ path: "/a", pathType: "Prefix", backend }, []],
     [{ pathType: "ImplementationSpecific", backend }, []],
     [{ pathType: "Exact", backend }, [`${at}.path: Invalid value: "": must be an absolute path`]],
-    [{ path: "/a//b/..", pathType: "Exact", backend }, [`${at}.path: Invalid value: "/a//b/..": must not contain '//'`, `${at}.path: Invalid value: "/a//b/..": cannot end with '/..'`]],
+    [
+      { path: "/a//b/..", pathType: "Exact", backend },
+      [`${at}.path: Invalid value: "/a//b/..": must not contain '//'`, `${at}.path: Invalid value: "/a//b/..": cannot end with '/..'`],
+    ],
     [{ path: "/", backend }, [`${at}.pathType: Required value: pathType must be specified`]],
     [{ path: "/", pathType: "Prefix", backend: {} }, [`${at}.backend: Invalid value: "": resource or service backend is required`]],
     [{ path: "/", pathType: "Prefix", backend: { service: { name: "s" } } }, [`${at}.backend: Required value: port name or number is required`]],
   ];
-  for (const [path, faults] of table) assert.deepEqual(ingresses.create.validate?.({ metadata, spec: { rules: [{ http: { paths: [path] } }] } }, context).map(fieldErrorText), faults);
+  for (const [path, faults] of table)
+    assert.deepEqual(ingresses.create.validate?.({ metadata, spec: { rules: [{ http: { paths: [path] } }] } }, context).map(fieldErrorText), faults);
 });
 
 test("the parameters of a class have a scope", () => {
   const ingressClass = { metadata, spec: { controller: "e.com/c", parameters: { kind: "K", name: "n", namespace: "ns" } } };
   ingressClasses.defaults?.(ingressClass, 0);
-  assert.deepEqual(ingressClasses.create.validate?.(ingressClass, context).map(fieldErrorText), ["spec.parameters.namespace: Forbidden: `parameters.scope` is set to 'Cluster'"]);
-  assert.deepEqual(ingressClasses.create.validate?.({ metadata, spec: { controller: "nodomain" } }, context).map(fieldErrorText), ['spec.controller: Invalid value: "nodomain": must be a domain-prefixed path (such as "acme.io/foo")']);
+  assert.deepEqual(ingressClasses.create.validate?.(ingressClass, context).map(fieldErrorText), [
+    "spec.parameters.namespace: Forbidden: `parameters.scope` is set to 'Cluster'",
+  ]);
+  assert.deepEqual(ingressClasses.create.validate?.({ metadata, spec: { controller: "nodomain" } }, context).map(fieldErrorText), [
+    'spec.controller: Invalid value: "nodomain": must be a domain-prefixed path (such as "acme.io/foo")',
+  ]);
 });
 
 test("network policies fill in directions and protocols", () => {
-  const policy: NetworkPolicy = { metadata, spec: { podSelector: {}, egress: [{ ports: [{ port: 80, endPort: 79 }], to: [{ ipBlock: { cidr: "10.0.0.0/8", except: ["11.0.0.0/16"] } }, {}, { ipBlock: { cidr: "" } }] }] } };
+  const policy: NetworkPolicy = {
+    metadata,
+    spec: {
+      podSelector: {},
+      egress: [{ ports: [{ port: 80, endPort: 79 }], to: [{ ipBlock: { cidr: "10.0.0.0/8", except: ["11.0.0.0/16"] } }, {}, { ipBlock: { cidr: "" } }] }],
+    },
+  };
   networkPolicies.defaults?.(policy, 0);
   assert.deepEqual([policy.spec?.policyTypes, policy.spec?.egress?.[0]?.ports?.[0]?.protocol], [["Ingress", "Egress"], "TCP"]);
   assert.deepEqual(networkPolicies.create.validate?.(policy, context).map(fieldErrorText), [

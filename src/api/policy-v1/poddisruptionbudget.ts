@@ -42,8 +42,10 @@ function validateBudget({ spec = {} }: PodDisruptionBudget, allowsInvalidValues:
   if (minAvailable !== undefined && maxUnavailable !== undefined) {
     errors.push(invalid(path, internalForm("api.policy.v1.PodDisruptionBudgetSpec", spec), "minAvailable and maxUnavailable cannot be both set"));
   }
-  if (minAvailable !== undefined) errors.push(...validateNumberOrPercent(minAvailable, path.child("minAvailable")), ...validateAtMostWhole(minAvailable, path.child("minAvailable")));
-  if (maxUnavailable !== undefined) errors.push(...validateNumberOrPercent(maxUnavailable, path.child("maxUnavailable")), ...validateAtMostWhole(maxUnavailable, path.child("maxUnavailable")));
+  if (minAvailable !== undefined)
+    errors.push(...validateNumberOrPercent(minAvailable, path.child("minAvailable")), ...validateAtMostWhole(minAvailable, path.child("minAvailable")));
+  if (maxUnavailable !== undefined)
+    errors.push(...validateNumberOrPercent(maxUnavailable, path.child("maxUnavailable")), ...validateAtMostWhole(maxUnavailable, path.child("maxUnavailable")));
   errors.push(...validateLabelSelector(selector, path.child("selector"), allowsInvalidValues));
   if (unhealthyPodEvictionPolicy !== undefined && !evictionPolicies.includes(unhealthyPodEvictionPolicy)) {
     errors.push(notSupported(path.child("unhealthyPodEvictionPolicy"), unhealthyPodEvictionPolicy, evictionPolicies));
@@ -54,6 +56,8 @@ function validateBudget({ spec = {} }: PodDisruptionBudget, allowsInvalidValues:
 function validateStatus(status: PodDisruptionBudgetStatus): FieldError[] {
   const path = FieldPath.root("status");
   const counts = ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"] as const;
-  const negative = counts.filter((name) => (status[name] ?? 0) < 0).map((name) => invalid(path.child(name), status[name], "must be greater than or equal to 0"));
+  const negative = counts
+    .filter((name) => (status[name] ?? 0) < 0)
+    .map((name) => invalid(path.child(name), status[name], "must be greater than or equal to 0"));
   return [...validateConditions(status.conditions, path.child("conditions")), ...negative];
 }

@@ -11,7 +11,11 @@ export const clusterRoleColumns: TablePrinter<ClusterRole> = { cells: (role) => 
 export const roleBindingColumns: TablePrinter<RoleBinding | ClusterRoleBinding> = {
   cells(binding, context) {
     const { roleRef, subjects = [] } = binding;
-    const names = (kind: string) => subjects.filter((subject) => subject.kind === kind).map(subjectText).join(", ");
+    const names = (kind: string) =>
+      subjects
+        .filter((subject) => subject.kind === kind)
+        .map(subjectText)
+        .join(", ");
     return [nameOf(binding), `${roleRef?.kind ?? ""}/${roleRef?.name ?? ""}`, age(binding, context), names("User"), names("Group"), names("ServiceAccount")];
   },
 };

@@ -18,7 +18,8 @@ function validatePolicyRule(rule: PolicyRule, isNamespaced: boolean, path: Field
   if (nonResourceURLs.length > 0) {
     const urls = path.child("nonResourceURLs");
     if (isNamespaced) errors.push(invalid(urls, nonResourceURLs, "namespaced rules cannot apply to non-resource URLs"));
-    if (apiGroups.length + resources.length + resourceNames.length > 0) errors.push(invalid(urls, nonResourceURLs, "rules cannot apply to both regular resources and non-resource URLs"));
+    if (apiGroups.length + resources.length + resourceNames.length > 0)
+      errors.push(invalid(urls, nonResourceURLs, "rules cannot apply to both regular resources and non-resource URLs"));
     return errors;
   }
   if (apiGroups.length === 0) errors.push(required(path.child("apiGroups"), "resource rules must supply at least one api group"));

@@ -16,7 +16,9 @@ export function validateSelector({ cel }: DeviceSelector, context: RuleContext, 
   const at = path.child("cel", "expression");
   const expression = cel.expression ?? "";
   if (byteLength(expression) > maxExpressionBytes) return [tooLong(at, maxExpressionBytes)];
-  return context.checkExpression?.({ expression, environment: "device", hasParams: false, hasAuthorizer: false, variables: [], returns: ["bool", "dyn"] }, at) ?? [];
+  return (
+    context.checkExpression?.({ expression, environment: "device", hasParams: false, hasAuthorizer: false, variables: [], returns: ["bool", "dyn"] }, at) ?? []
+  );
 }
 
 export function validateConfiguration({ opaque }: DeviceClassConfiguration, path: FieldPath): FieldError[] {

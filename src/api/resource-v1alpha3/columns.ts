@@ -8,7 +8,8 @@ export const resourcePoolStatusRequestColumns: TablePrinter<ResourcePoolStatusRe
   cells(request) {
     const { pools, poolCount = 0, conditions } = request.status ?? {};
     const done = conditions?.find(({ type, status }) => (type === "Complete" || type === "Failed") && status === "True");
-    const total = (count: (pool: DeepReadonly<PoolStatus>) => number | undefined) => (pools === undefined ? "-" : String(pools.reduce((sum, pool) => sum + (count(pool) ?? 0), 0)));
+    const total = (count: (pool: DeepReadonly<PoolStatus>) => number | undefined) =>
+      pools === undefined ? "-" : String(pools.reduce((sum, pool) => sum + (count(pool) ?? 0), 0));
     return [
       nameOf(request),
       request.spec?.driver ?? "",

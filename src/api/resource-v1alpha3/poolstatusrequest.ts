@@ -25,7 +25,8 @@ export const resourcePoolStatusRequests = defineKind<ResourcePoolStatusRequest>(
   },
   update: {
     prepare: (request, old) => restoreMembers(request, old, "status"),
-    validate: ({ spec }, old) => (isSemanticallyEqual("api.resource.v1alpha3.ResourcePoolStatusRequestSpec", spec, old.spec) ? [] : immutable(specPath, spec, old.spec)),
+    validate: ({ spec }, old) =>
+      isSemanticallyEqual("api.resource.v1alpha3.ResourcePoolStatusRequestSpec", spec, old.spec) ? [] : immutable(specPath, spec, old.spec),
     allowsUnconditional: false,
     resetFields: ["status"],
   },

@@ -6,7 +6,11 @@ import type { KindStrategy } from "../strategy.ts";
 
 /** A PUT may leave out the version, and DELETE answers the object. */
 function olderTaintRules(version: string): KindStrategy {
-  const strategy = convertedStrategy({ group: "resource.k8s.io", version, kind: "DeviceTaintRule" }, deviceTaintRules, renaming(`resource.k8s.io/${version}`, "resource.k8s.io/v1"));
+  const strategy = convertedStrategy(
+    { group: "resource.k8s.io", version, kind: "DeviceTaintRule" },
+    deviceTaintRules,
+    renaming(`resource.k8s.io/${version}`, "resource.k8s.io/v1"),
+  );
   return { ...strategy, update: { ...strategy.update, allowsUnconditional: true }, delete: { answer: "object" } };
 }
 

@@ -33,7 +33,10 @@ function validatePriorityClass(priorityClass: PriorityClass): FieldError[] {
   const errors: FieldError[] = [];
   if (name.startsWith("system-")) {
     const fault = systemClassFault(priorityClass, name);
-    if (fault !== undefined) errors.push(forbidden(FieldPath.root("metadata", "name"), `priority class names with 'system-' prefix are reserved for system use only. error: ${fault}`));
+    if (fault !== undefined)
+      errors.push(
+        forbidden(FieldPath.root("metadata", "name"), `priority class names with 'system-' prefix are reserved for system use only. error: ${fault}`),
+      );
   } else if (value > highestUserPriority) {
     errors.push(forbidden(FieldPath.root("value"), `maximum allowed value of a user defined priority is ${highestUserPriority}`));
   }
@@ -50,7 +53,8 @@ function systemClassFault({ value, globalDefault }: PriorityClass, name: string)
 function validatePriorityClassUpdate(priorityClass: PriorityClass, old: PriorityClass): FieldError[] {
   const errors: FieldError[] = [];
   if ((priorityClass.value ?? 0) !== (old.value ?? 0)) errors.push(forbidden(FieldPath.root("value"), "may not be changed in an update."));
-  if (priorityClass.preemptionPolicy !== old.preemptionPolicy) errors.push(invalid(FieldPath.root("preemptionPolicy"), priorityClass.preemptionPolicy, "field is immutable"));
+  if (priorityClass.preemptionPolicy !== old.preemptionPolicy)
+    errors.push(invalid(FieldPath.root("preemptionPolicy"), priorityClass.preemptionPolicy, "field is immutable"));
   return errors;
 }
 

@@ -27,7 +27,10 @@ export const compositePodGroups = defineKind<CompositePodGroup>({
   },
   update: {
     prepare: (group, old) => restoreMembers(group, old, "status"),
-    validate: (group, old) => [...validateCompositePodGroup(group), ...immutable(specPath.child("workloadRef"), group.spec?.workloadRef, old.spec?.workloadRef)],
+    validate: (group, old) => [
+      ...validateCompositePodGroup(group),
+      ...immutable(specPath.child("workloadRef"), group.spec?.workloadRef, old.spec?.workloadRef),
+    ],
     allowsUnconditional: false,
     resetFields: ["status"],
   },

@@ -34,7 +34,9 @@ export function validateGroup(spec: GroupSettings, minimum: "minCount" | "minGro
     ...validateTopology(spec.schedulingConstraints?.topology ?? [], path.child("schedulingConstraints", "topology")),
     ...(disruptionMode === undefined ? [] : validateUnion(disruptionMode, ["single", "all"], path.child("disruptionMode"))),
     ...(priorityClassName === "" ? [] : invalidEach(path.child("priorityClassName"), priorityClassName, isDns1123Subdomain(priorityClassName))),
-    ...(preemptionPolicy === undefined || preemptionPolicies.includes(preemptionPolicy) ? [] : [notSupported(path.child("preemptionPolicy"), preemptionPolicy, preemptionPolicies)]),
+    ...(preemptionPolicy === undefined || preemptionPolicies.includes(preemptionPolicy)
+      ? []
+      : [notSupported(path.child("preemptionPolicy"), preemptionPolicy, preemptionPolicies)]),
   ];
 }
 
@@ -49,7 +51,9 @@ function validatePolicy(policy: PodGroupSchedulingPolicy | undefined, minimum: "
 }
 
 function validateTopology(topology: readonly TopologyConstraint[], path: FieldPath): FieldError[] {
-  return topology.flatMap(({ key = "" }, index) => (key === "" ? [required(path.index(index).child("key"))] : validateLabelName(key, path.index(index).child("key"))));
+  return topology.flatMap(({ key = "" }, index) =>
+    key === "" ? [required(path.index(index).child("key"))] : validateLabelName(key, path.index(index).child("key")),
+  );
 }
 
 export function validateWorkloadReference(reference: WorkloadReference, path: FieldPath): FieldError[] {

@@ -30,12 +30,16 @@ function validateWorkload({ spec = {} }: Workload): FieldError[] {
   const { controllerRef, podGroupTemplates = [] } = spec;
   return [
     ...validateUnion(spec, ["podGroupTemplates", "compositePodGroupTemplates"], specPath),
-    ...(controllerRef === undefined ? [] : ["kind", "name"].filter((name) => !(controllerRef as Record<string, unknown>)[name]).map((name) => required(specPath.child("controllerRef", name)))),
+    ...(controllerRef === undefined
+      ? []
+      : ["kind", "name"].filter((name) => !(controllerRef as Record<string, unknown>)[name]).map((name) => required(specPath.child("controllerRef", name)))),
     ...validateTemplates(podGroupTemplates, specPath.child("podGroupTemplates")),
   ];
 }
 
 function removedTemplates(workload: Workload, old: Workload): FieldError[] {
   const names = new Set(workload.spec?.podGroupTemplates?.map(({ name }) => name));
-  return (old.spec?.podGroupTemplates ?? []).filter(({ name }) => !names.has(name)).map(() => forbidden(specPath.child("podGroupTemplates"), "item may not be removed"));
+  return (old.spec?.podGroupTemplates ?? [])
+    .filter(({ name }) => !names.has(name))
+    .map(() => forbidden(specPath.child("podGroupTemplates"), "item may not be removed"));
 }

@@ -42,7 +42,14 @@ export const storageClassColumns: TablePrinter<StorageClass> = {
 export const volumeAttachmentColumns: TablePrinter<VolumeAttachment> = {
   cells(attachment, context) {
     const { spec, status } = attachment;
-    return [nameOf(attachment), spec?.attacher ?? "", spec?.source?.persistentVolumeName ?? "", spec?.nodeName ?? "", status?.attached ?? false, age(attachment, context)];
+    return [
+      nameOf(attachment),
+      spec?.attacher ?? "",
+      spec?.source?.persistentVolumeName ?? "",
+      spec?.nodeName ?? "",
+      status?.attached ?? false,
+      age(attachment, context),
+    ];
   },
 };
 

@@ -69,8 +69,10 @@ function validateTokenRequests(requests: readonly TokenRequest[]): FieldError[] 
     const path = spec.child("tokenRequests").index(index);
     const errors = audiences.has(audience) ? [duplicate(path.child("audience"), audience)] : [];
     audiences.add(audience);
-    if (expirationSeconds !== undefined && expirationSeconds < minTokenSeconds) errors.push(invalid(path.child("expirationSeconds"), expirationSeconds, "may not specify a duration less than 10 minutes"));
-    if (expirationSeconds !== undefined && expirationSeconds > maxTokenSeconds) errors.push(invalid(path.child("expirationSeconds"), expirationSeconds, "may not specify a duration larger than 2^32 seconds"));
+    if (expirationSeconds !== undefined && expirationSeconds < minTokenSeconds)
+      errors.push(invalid(path.child("expirationSeconds"), expirationSeconds, "may not specify a duration less than 10 minutes"));
+    if (expirationSeconds !== undefined && expirationSeconds > maxTokenSeconds)
+      errors.push(invalid(path.child("expirationSeconds"), expirationSeconds, "may not specify a duration larger than 2^32 seconds"));
     return errors;
   });
 }
@@ -82,10 +84,14 @@ function validateUpdatePeriod({ spec: { nodeAllocatableUpdatePeriodSeconds: peri
 
 function validateTokenPlace({ spec: { serviceAccountTokenInSecrets, tokenRequests = [] } }: CSIDriver): FieldError[] {
   if (serviceAccountTokenInSecrets === undefined || tokenRequests.length > 0) return [];
-  return [invalid(spec.child("serviceAccountTokenInSecrets"), serviceAccountTokenInSecrets, "serviceAccountTokenInSecrets is set but no tokenRequests are specified")];
+  return [
+    invalid(spec.child("serviceAccountTokenInSecrets"), serviceAccountTokenInSecrets, "serviceAccountTokenInSecrets is set but no tokenRequests are specified"),
+  ];
 }
 
 function tokenWarnings({ spec: { serviceAccountTokenInSecrets, tokenRequests = [] } }: CSIDriver): string[] {
   if (tokenRequests.length === 0 || serviceAccountTokenInSecrets !== undefined) return [];
-  return ["spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes"];
+  return [
+    "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes",
+  ];
 }

@@ -27,13 +27,18 @@ export const csiStorageCapacities = defineKind<CSIStorageCapacity>({
 
 function validateCapacity({ storageClassName = "", capacity, nodeTopology }: CSIStorageCapacity): FieldError[] {
   const errors = invalidEach(FieldPath.root("storageClassName"), storageClassName, isDns1123Subdomain(storageClassName));
-  if (capacity !== undefined && compareQuantities(capacity, 0) < 0) errors.push(invalid(FieldPath.root("capacity"), String(capacity), "must be greater than or equal to 0"));
+  if (capacity !== undefined && compareQuantities(capacity, 0) < 0)
+    errors.push(invalid(FieldPath.root("capacity"), String(capacity), "must be greater than or equal to 0"));
   return [...errors, ...validateLabelSelector(nodeTopology, FieldPath.root("nodeTopology"))];
 }
 
 function topologyWarnings({ nodeTopology }: CSIStorageCapacity): string[] {
   const path = FieldPath.root("nodeTopology");
-  const expressions = (nodeTopology?.matchExpressions ?? []).map(({ key }, index): [FieldPath, string, string] => [path.child("matchExpressions").index(index).child("key"), key, `${key} is `]);
+  const expressions = (nodeTopology?.matchExpressions ?? []).map(({ key }, index): [FieldPath, string, string] => [
+    path.child("matchExpressions").index(index).child("key"),
+    key,
+    `${key} is `,
+  ]);
   const labels = Object.keys(nodeTopology?.matchLabels ?? {}).map((key): [FieldPath, string, string] => [path.child("matchLabels", key), key, ""]);
   return [...expressions, ...labels].flatMap(([at, key, opening]) => {
     const deprecation = nodeLabelDeprecation(key);

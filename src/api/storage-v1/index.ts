@@ -6,4 +6,11 @@ import { storageClasses } from "./storageclass.ts";
 import { volumeAttachments } from "./volumeattachment.ts";
 import { volumeAttributesClasses } from "./volumeattributesclass.ts";
 
-export const storageV1Strategies: readonly KindStrategy[] = [storageClasses, csiDrivers, csiNodes, csiStorageCapacities, volumeAttachments, volumeAttributesClasses];
+export const storageV1Strategies: readonly KindStrategy[] = [
+  storageClasses,
+  csiDrivers,
+  csiNodes,
+  csiStorageCapacities,
+  volumeAttachments,
+  volumeAttributesClasses,
+];

@@ -31,7 +31,8 @@ function validateStorageClass(storageClass: StorageClass): FieldError[] {
   const errors: FieldError[] = [];
   if (provisioner !== "") errors.push(...validateDriverName(provisioner, FieldPath.root("provisioner")));
   errors.push(...validateParameters(parameters, FieldPath.root("parameters"), true));
-  if (reclaimPolicy !== "" && !reclaimPolicies.includes(reclaimPolicy)) errors.push(notSupported(FieldPath.root("reclaimPolicy"), reclaimPolicy, reclaimPolicies));
+  if (reclaimPolicy !== "" && !reclaimPolicies.includes(reclaimPolicy))
+    errors.push(notSupported(FieldPath.root("reclaimPolicy"), reclaimPolicy, reclaimPolicies));
   if (volumeBindingMode === undefined) errors.push(required(FieldPath.root("volumeBindingMode")));
   else if (!bindingModes.includes(volumeBindingMode)) errors.push(notSupported(FieldPath.root("volumeBindingMode"), volumeBindingMode, bindingModes));
   errors.push(...validateTopologies(allowedTopologies, FieldPath.root("allowedTopologies")));
@@ -40,7 +41,9 @@ function validateStorageClass(storageClass: StorageClass): FieldError[] {
 }
 
 function validateStorageClassUpdate(storageClass: StorageClass, old: StorageClass): FieldError[] {
-  const fixed = (["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"] as const).flatMap((name) => immutable(FieldPath.root(name), storageClass[name], old[name], null));
+  const fixed = (["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"] as const).flatMap((name) =>
+    immutable(FieldPath.root(name), storageClass[name], old[name], null),
+  );
   return [...validateStorageClass(storageClass), ...fixed];
 }
 

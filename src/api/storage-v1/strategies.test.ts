@@ -15,10 +15,21 @@ test("storage classes", () => {
   const storageClass: StorageClass = { metadata, provisioner: "", allowedTopologies: [{}] };
   storageClasses.defaults?.(storageClass, 0);
   assert.deepEqual([storageClass.reclaimPolicy, storageClass.volumeBindingMode], ["Delete", "Immediate"]);
-  assert.deepEqual(storageClasses.create.validate?.(storageClass, context).map(fieldErrorText), ['allowedTopologies[0].matchLabelExpressions: Duplicate value: ""', "provisioner: Required value"]);
-  const good: StorageClass = { ...storageClass, provisioner: "example.com/p", allowedTopologies: [{ matchLabelExpressions: [{ key: "failure-domain.beta.kubernetes.io/zone", values: ["v"] }] }] };
-  assert.deepEqual(storageClasses.create.warnings?.(good, context), ['allowedTopologies[0].matchLabelExpressions[0].key: deprecated since v1.17; use "topology.kubernetes.io/zone" instead']);
-  assert.deepEqual(storageClasses.update.validate?.({ ...good, reclaimPolicy: "Retain" }, good, context).map(fieldErrorText), ["reclaimPolicy: Invalid value: null: field is immutable"]);
+  assert.deepEqual(storageClasses.create.validate?.(storageClass, context).map(fieldErrorText), [
+    'allowedTopologies[0].matchLabelExpressions: Duplicate value: ""',
+    "provisioner: Required value",
+  ]);
+  const good: StorageClass = {
+    ...storageClass,
+    provisioner: "example.com/p",
+    allowedTopologies: [{ matchLabelExpressions: [{ key: "failure-domain.beta.kubernetes.io/zone", values: ["v"] }] }],
+  };
+  assert.deepEqual(storageClasses.create.warnings?.(good, context), [
+    'allowedTopologies[0].matchLabelExpressions[0].key: deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+  ]);
+  assert.deepEqual(storageClasses.update.validate?.({ ...good, reclaimPolicy: "Retain" }, good, context).map(fieldErrorText), [
+    "reclaimPolicy: Invalid value: null: field is immutable",
+  ]);
 });
 
 test("the generation of a driver starts with its first change", () => {
@@ -45,5 +56,8 @@ test("drivers of a node change only in how many volumes they take", () => {
 
 test("attachments name one source", () => {
   const faults = volumeAttachments.create.validate?.({ metadata, spec: { attacher: "", nodeName: "n", source: {} } }, context).map(fieldErrorText);
-  assert.deepEqual(faults, ["spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName", "spec.attacher: Required value"]);
+  assert.deepEqual(faults, [
+    "spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName",
+    "spec.attacher: Required value",
+  ]);
 });

@@ -18,7 +18,10 @@ export const volumeAttributesClasses = defineKind<VolumeAttributesClass>({
 
 function validateAttributesClass({ driverName = "", parameters = {} }: VolumeAttributesClass): FieldError[] {
   const path = FieldPath.root("driverName");
-  return [...(driverName === "" ? [required(path)] : validateDriverName(driverName, path)), ...validateParameters(parameters, FieldPath.root("parameters"), false)];
+  return [
+    ...(driverName === "" ? [required(path)] : validateDriverName(driverName, path)),
+    ...validateParameters(parameters, FieldPath.root("parameters"), false),
+  ];
 }
 
 function validateAttributesClassUpdate(attributesClass: VolumeAttributesClass, old: VolumeAttributesClass): FieldError[] {

@@ -7,17 +7,43 @@ import { DecodeError } from "./decode-error.ts";
 
 const meta = "apimachinery.pkg.apis.meta.v1";
 const types: Record<string, CompactType> = {
-  [`${meta}.ObjectMeta`]: { fields: [["name", "string", "e", 1], ["creationTimestamp", `${meta}.Time`, "ez", 8], ["labels", "map[string]string", "e", 11]] },
+  [`${meta}.ObjectMeta`]: {
+    fields: [
+      ["name", "string", "e", 1],
+      ["creationTimestamp", `${meta}.Time`, "ez", 8],
+      ["labels", "map[string]string", "e", 11],
+    ],
+  },
   "api.test.v1.Source": { fields: [["path", "string", "", 1]] },
-  "api.test.v1.Item": { fields: [["name", "string", "", 1], ["source", "*api.test.v1.Source", "e", 1, { embedded: [["ItemSource", 2]] }], ["port", "apimachinery.pkg.util.intstr.IntOrString", "e", 3]] },
+  "api.test.v1.Item": {
+    fields: [
+      ["name", "string", "", 1],
+      ["source", "*api.test.v1.Source", "e", 1, { embedded: [["ItemSource", 2]] }],
+      ["port", "apimachinery.pkg.util.intstr.IntOrString", "e", 3],
+    ],
+  },
   "api.test.v1.Spec": {
     fields: [
-      ["replicas", "*int32", "e", 1], ["big", "int64", "e", 2], ["paused", "bool", "e", 3], ["policy", "api.test.v1.Policy=string", "e", 4], ["items", "[]api.test.v1.Item", "e", 5],
-      ["limits", "api.test.v1.Limits=map[string]apimachinery.pkg.api.resource.Quantity", "e", 6], ["at", `*${meta}.MicroTime`, "e", 7], ["raw", "apimachinery.pkg.runtime.RawExtension", "e", 8], ["args", "[]string", "e", 9],
+      ["replicas", "*int32", "e", 1],
+      ["big", "int64", "e", 2],
+      ["paused", "bool", "e", 3],
+      ["policy", "api.test.v1.Policy=string", "e", 4],
+      ["items", "[]api.test.v1.Item", "e", 5],
+      ["limits", "api.test.v1.Limits=map[string]apimachinery.pkg.api.resource.Quantity", "e", 6],
+      ["at", `*${meta}.MicroTime`, "e", 7],
+      ["raw", "apimachinery.pkg.runtime.RawExtension", "e", 8],
+      ["args", "[]string", "e", 9],
     ],
   },
   "api.test.v1.Thing": {
-    fields: [["kind", "string", "e", 0], ["apiVersion", "string", "e", 0], ["metadata", `${meta}.ObjectMeta`, "e", 1], ["spec", "api.test.v1.Spec", "e", 2], ["data", "map[string]string", "e", 3], ["secret", "map[string]bytes", "e", 4]],
+    fields: [
+      ["kind", "string", "e", 0],
+      ["apiVersion", "string", "e", 0],
+      ["metadata", `${meta}.ObjectMeta`, "e", 1],
+      ["spec", "api.test.v1.Spec", "e", 2],
+      ["data", "map[string]string", "e", 3],
+      ["secret", "map[string]bytes", "e", 4],
+    ],
     gvk: [["test", "v1", "Thing"]],
   },
 };
@@ -44,12 +70,19 @@ test("values in Go's form", () => {
 
 test("numbers keep their digits", () => {
   assert.equal(JSON.stringify(decode('{"spec":{"big":9007199254740993}}').object), '{"spec":{"big":9007199254740993}}');
-  assert.equal(JSON.stringify(decodeUntyped(Buffer.from('{"a":1.0,"b":1e2,"c":9007199254740993,"d":0.5}'), { mediaType: "json" }).value), '{"a":1.0,"b":1e2,"c":9007199254740993,"d":0.5}');
+  assert.equal(
+    JSON.stringify(decodeUntyped(Buffer.from('{"a":1.0,"b":1e2,"c":9007199254740993,"d":0.5}'), { mediaType: "json" }).value),
+    '{"a":1.0,"b":1e2,"c":9007199254740993,"d":0.5}',
+  );
 });
 
 test("strict faults in document order", () => {
   const rows: [text: string, faults: string[], object: unknown][] = [
-    ['{"spec":{"x":1,"replicas":1,"replicas":2},"other":{},"data":{"a":"1","a":"2"}}', ['unknown field "spec.x"', 'duplicate field "spec.replicas"', 'unknown field "other"', 'duplicate field "data.a"'], { spec: { replicas: 2 }, data: { a: "2" } }],
+    [
+      '{"spec":{"x":1,"replicas":1,"replicas":2},"other":{},"data":{"a":"1","a":"2"}}',
+      ['unknown field "spec.x"', 'duplicate field "spec.replicas"', 'unknown field "other"', 'duplicate field "data.a"'],
+      { spec: { replicas: 2 }, data: { a: "2" } },
+    ],
     ['{"Spec":{},"spec":{"Replicas":1}}', ['unknown field "Spec"', 'unknown field "spec.Replicas"'], { spec: {} }],
     ['{"spec":{"items":[{"name":"a"},{"name":"b","bogus":1}]}}', ['unknown field "spec.items[1].bogus"'], { spec: { items: [{ name: "a" }, { name: "b" }] } }],
     ['{"spec":{"replicas":1},"spec":{"paused":true}}', ['duplicate field "spec"'], { spec: { replicas: 1, paused: true } }],
@@ -70,7 +103,10 @@ test("type errors", () => {
     ['{"data":[]}', "json: cannot unmarshal array into Go struct field Thing.data of type map[string]string"],
     ['{"spec":{"items":{}}}', "json: cannot unmarshal object into Go struct field Spec.spec.items of type []v1.Item"],
     ['{"spec":{"limits":"x"}}', "json: cannot unmarshal string into Go struct field Spec.spec.limits of type v1.Limits"],
-    ['{"spec":{"items":[{"source":{"path":1}}]}}', "json: cannot unmarshal number into Go struct field Source.spec.items.ItemSource.source.path of type string"],
+    [
+      '{"spec":{"items":[{"source":{"path":1}}]}}',
+      "json: cannot unmarshal number into Go struct field Source.spec.items.ItemSource.source.path of type string",
+    ],
     ['{"spec":{"items":[{"source":1}]}}', "json: cannot unmarshal number into Go struct field Item.spec.items.ItemSource.source of type v1.Source"],
     ['{"spec":{"items":[{"port":true}]}}', "json: cannot unmarshal bool into Go struct field Item.spec.items.port of type int32"],
     ['{"spec":{"at":5}}', "json: cannot unmarshal number into Go struct field Spec.spec.at of type string"],
@@ -91,7 +127,10 @@ test("schemas inside schemas", () => {
   const schemas = new TypeRegistry({
     [`${name}.JSONSchemaProps`]: {
       fields: [
-        ["type", "string", "e", 5], ["items", `*${name}.JSONSchemaPropsOrArray`, "e", 28], ["properties", `map[string]${name}.JSONSchemaProps`, "e", 33], ["additionalProperties", `*${name}.JSONSchemaPropsOrBool`, "e", 34],
+        ["type", "string", "e", 5],
+        ["items", `*${name}.JSONSchemaPropsOrArray`, "e", 28],
+        ["properties", `map[string]${name}.JSONSchemaProps`, "e", 33],
+        ["additionalProperties", `*${name}.JSONSchemaPropsOrBool`, "e", 34],
         ["dependencies", `map[string]${name}.JSONSchemaPropsOrStringArray`, "e", 36],
       ],
     },
@@ -101,18 +140,32 @@ test("schemas inside schemas", () => {
     object: { items: { type: "a" }, additionalProperties: true, dependencies: { p: ["q"], r: { type: "s" } } },
     faults: [],
   });
-  assert.throws(() => read('{"properties":{"p":{"items":{"type":1}}}}'), { message: "json: cannot unmarshal number into Go struct field JSONSchemaProps.properties.items.type of type string" });
+  assert.throws(() => read('{"properties":{"p":{"items":{"type":1}}}}'), {
+    message: "json: cannot unmarshal number into Go struct field JSONSchemaProps.properties.items.type of type string",
+  });
   assert.throws(() => read('{"additionalProperties":1}'), { message: "boolean or JSON schema expected" });
 });
 
 test("syntax errors", () => {
   const rows: [text: string, message: string][] = [
-    ["", "unexpected end of JSON input"], ["{", "unexpected end of JSON input"], ["}", "invalid character '}' looking for beginning of value"], ["{]", "invalid character ']' looking for beginning of object key string"],
-    ["{} {}", "invalid character '{' after top-level value"], ["{'a':1}", "invalid character '\\'' looking for beginning of object key string"], ['{"a" 1}', "invalid character '1' after object key"],
-    ['{"a":01}', "invalid character '1' after object key:value pair"], ["[1 2]", "invalid character '2' after array element"], ['{"a":1.}', "invalid character '}' after decimal point in numeric literal"],
-    ['{"a":1e}', "invalid character '}' in exponent of numeric literal"], ['{"a":-}', "invalid character '}' in numeric literal"], ['{"a":nul}', "invalid character '}' in literal null (expecting 'l')"],
-    ['{"a":"\u0000"}', "invalid character '\\x00' in string literal"], ['{"a":"\n"}', "invalid character '\\n' in string literal"], ['{"a":"\\x"}', "invalid character 'x' in string escape code"],
-    ['{"a":"\\u12g4"}', "invalid character 'g' in \\u hexadecimal character escape"], ["\ufeff{}", "invalid character 'ï' looking for beginning of value"],
+    ["", "unexpected end of JSON input"],
+    ["{", "unexpected end of JSON input"],
+    ["}", "invalid character '}' looking for beginning of value"],
+    ["{]", "invalid character ']' looking for beginning of object key string"],
+    ["{} {}", "invalid character '{' after top-level value"],
+    ["{'a':1}", "invalid character '\\'' looking for beginning of object key string"],
+    ['{"a" 1}', "invalid character '1' after object key"],
+    ['{"a":01}', "invalid character '1' after object key:value pair"],
+    ["[1 2]", "invalid character '2' after array element"],
+    ['{"a":1.}', "invalid character '}' after decimal point in numeric literal"],
+    ['{"a":1e}', "invalid character '}' in exponent of numeric literal"],
+    ['{"a":-}', "invalid character '}' in numeric literal"],
+    ['{"a":nul}', "invalid character '}' in literal null (expecting 'l')"],
+    ['{"a":"\u0000"}', "invalid character '\\x00' in string literal"],
+    ['{"a":"\n"}', "invalid character '\\n' in string literal"],
+    ['{"a":"\\x"}', "invalid character 'x' in string escape code"],
+    ['{"a":"\\u12g4"}', "invalid character 'g' in \\u hexadecimal character escape"],
+    ["\ufeff{}", "invalid character 'ï' looking for beginning of value"],
     ["[".repeat(10_001), "invalid character '[' exceeded max depth"],
   ];
   for (const [text, message] of rows) assert.throws(() => decode(text), { name: "DecodeError", reason: "syntax", message }, JSON.stringify(text.slice(0, 30)));
@@ -130,9 +183,15 @@ test("YAML", () => {
     object: { data: { k: "w" }, spec: { replicas: 2 } },
     faults: ['yaml: unmarshal errors:\n  line 5: key "k" already set in map', 'unknown field "bogus"'],
   });
-  assert.deepEqual(decode('{"data":{"q":"1","q":"2"}}', "yaml"), { object: { data: { q: "2" } }, faults: ['yaml: unmarshal errors:\n  line 1: key "q" already set in map'] });
+  assert.deepEqual(decode('{"data":{"q":"1","q":"2"}}', "yaml"), {
+    object: { data: { q: "2" } },
+    faults: ['yaml: unmarshal errors:\n  line 1: key "q" already set in map'],
+  });
   assert.throws(() => decode("data: {k: yes}\n", "yaml"), { message: "json: cannot unmarshal bool into Go struct field Thing.data of type string" });
-  assert.deepEqual(faultWarnings(['yaml: unmarshal errors:\n  line 1: key "q" already set in map\n  line 2: key "r" already set in map', 'unknown field "x"']), ['line 1: key "q" already set in map', 'line 2: key "r" already set in map', 'unknown field "x"']);
+  assert.deepEqual(
+    faultWarnings(['yaml: unmarshal errors:\n  line 1: key "q" already set in map\n  line 2: key "r" already set in map', 'unknown field "x"']),
+    ['line 1: key "q" already set in map', 'line 2: key "r" already set in map', 'unknown field "x"'],
+  );
 });
 
 test("apiVersion and kind", () => {
@@ -151,12 +210,17 @@ test("apiVersion and kind", () => {
   };
   const opening = "couldn't get version/kind; json parse error: json: cannot unmarshal";
   assert.equal(textOf('{"kind":5}'), `${opening} number into Go struct field .kind of type string`);
-  assert.equal(textOf("[]"), `${opening} array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`);
+  assert.equal(
+    textOf("[]"),
+    `${opening} array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+  );
 });
 
 test("duplicates without a schema", () => {
   const { value, faults } = decodeUntyped(Buffer.from('{"a":1,"a":2,"b":[{"c":1,"c":2}]}'), { mediaType: "json" });
   assert.deepEqual(value, { a: 2, b: [{ c: 2 }] });
   assert.deepEqual(faults, ['duplicate field "a"', 'duplicate field "b[0].c"']);
-  assert.throws(() => decodeUntyped(Buffer.from('{"a":1E400}'), { mediaType: "json" }), { message: "json: cannot unmarshal number 1E400 into Go value of type float64" });
+  assert.throws(() => decodeUntyped(Buffer.from('{"a":1E400}'), { mediaType: "json" }), {
+    message: "json: cannot unmarshal number 1E400 into Go value of type float64",
+  });
 });

@@ -108,7 +108,14 @@ export function decodeUntypedBody(body: Body): { value: JsonValue; faults: strin
 /** The texts of warnings for strict faults: YAML's list of faults becomes one warning per line. */
 export function faultWarnings(faults: readonly string[]): string[] {
   const opening = "yaml: unmarshal errors:\n";
-  return faults.flatMap((fault) => (fault.startsWith(opening) ? fault.slice(opening.length).split("\n").map((line) => line.trim()) : [fault]));
+  return faults.flatMap((fault) =>
+    fault.startsWith(opening)
+      ? fault
+          .slice(opening.length)
+          .split("\n")
+          .map((line) => line.trim())
+      : [fault],
+  );
 }
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

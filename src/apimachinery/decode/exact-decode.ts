@@ -94,7 +94,14 @@ class ExactDecoder {
   #item(frame: Frame, node: ExactNode, index: number): void {
     const { items } = frame.schema as ListSchema;
     (frame.target as JsonValue[])[index] = zeroValue(items);
-    this.#value(node, items, { target: frame.target, key: index, path: `${frame.path}[${index}]`, context: frame.context, struct: frame.struct, isField: false });
+    this.#value(node, items, {
+      target: frame.target,
+      key: index,
+      path: `${frame.path}[${index}]`,
+      context: frame.context,
+      struct: frame.struct,
+      isField: false,
+    });
   }
 
   #entry(frame: Frame, schema: MapSchema, key: string, node: ExactNode): void {
@@ -143,7 +150,16 @@ class ExactDecoder {
 
   #openFrame(node: ExactMembers | ExactNode[], schema: StructSchema | MapSchema | ListSchema, target: JsonObject | JsonValue[], slot: Slot): void {
     put(slot, target);
-    this.#open.push({ node, schema, target, path: slot.path, context: slot.context, struct: schema.shape === "struct" ? schema : slot.struct, seen: new Set(), next: 0 });
+    this.#open.push({
+      node,
+      schema,
+      target,
+      path: slot.path,
+      context: slot.context,
+      struct: schema.shape === "struct" ? schema : slot.struct,
+      seen: new Set(),
+      next: 0,
+    });
   }
 
   #scalar(node: ExactNode, schema: ScalarSchema, slot: Slot): void {
@@ -237,7 +253,8 @@ class ExactDecoder {
     const inner: Slot = { ...slot, context: { ...slot.context, isSpecial: true }, isField: false };
     if (node instanceof ExactMembers) this.#value(node, slot.struct, inner);
     else if (special === "JSONSchemaPropsOrArray" && Array.isArray(node)) this.#value(node, listOf(slot.struct), inner);
-    else if (special === "JSONSchemaPropsOrStringArray" && Array.isArray(node)) this.#value(node, listOf({ shape: "scalar", scalar: "string", goName: "string" }), inner);
+    else if (special === "JSONSchemaPropsOrStringArray" && Array.isArray(node))
+      this.#value(node, listOf({ shape: "scalar", scalar: "string", goName: "string" }), inner);
     else if (special === "JSONSchemaPropsOrBool" && typeof node === "boolean") put(slot, node);
     else if (special === "JSONSchemaPropsOrBool") throw new DecodeError("value", "boolean or JSON schema expected");
   }

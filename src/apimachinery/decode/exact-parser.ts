@@ -72,7 +72,7 @@ function place(target: JsonValue[] | JsonObject, key: string | number, value: Js
 
 const quoteByte = 0x22;
 const backslash = 0x5c;
-const escapes = new Set([..."\"\\/bfnrt"].map((letter) => letter.charCodeAt(0)));
+const escapes = new Set([...'"\\/bfnrt'].map((letter) => letter.charCodeAt(0)));
 
 class ExactParser {
   readonly #bytes: Buffer;
@@ -261,7 +261,17 @@ function isHexDigit(byte: number): boolean {
   return isDigit(byte) || (byte >= 0x61 && byte <= 0x66) || (byte >= 0x41 && byte <= 0x46);
 }
 
-const namedBytes: ReadonlyMap<number, string> = new Map([[7, "\\a"], [8, "\\b"], [9, "\\t"], [10, "\\n"], [11, "\\v"], [12, "\\f"], [13, "\\r"], [0x27, "\\'"], [backslash, "\\\\"]]);
+const namedBytes: ReadonlyMap<number, string> = new Map([
+  [7, "\\a"],
+  [8, "\\b"],
+  [9, "\\t"],
+  [10, "\\n"],
+  [11, "\\v"],
+  [12, "\\f"],
+  [13, "\\r"],
+  [0x27, "\\'"],
+  [backslash, "\\\\"],
+]);
 
 /** A byte as Go quotes the Latin-1 character of that number. */
 function quotedByte(byte: number): string {

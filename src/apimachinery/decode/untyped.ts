@@ -27,7 +27,8 @@ export function decodeUntypedNode(root: ExactNode): { value: JsonValue; faults: 
     const value = startValue(child);
     if (Array.isArray(target)) target.push(value);
     else setMember(target, key, value);
-    if (child instanceof ExactMembers || Array.isArray(child)) open.push({ node: child, target: value as JsonObject | JsonValue[], path, seen: new Set(), next: 0 });
+    if (child instanceof ExactMembers || Array.isArray(child))
+      open.push({ node: child, target: value as JsonObject | JsonValue[], path, seen: new Set(), next: 0 });
   }
   return { value: holder[0]!, faults: faults.texts };
 }

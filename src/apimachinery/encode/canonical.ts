@@ -31,7 +31,11 @@ interface Copy {
   readonly struct: StructSchema;
 }
 
-function copyStruct(source: JsonObject, target: JsonObject, context: { readonly schema: StructSchema; readonly emptiesVanish: boolean; readonly pending: Copy[] }): void {
+function copyStruct(
+  source: JsonObject,
+  target: JsonObject,
+  context: { readonly schema: StructSchema; readonly emptiesVanish: boolean; readonly pending: Copy[] },
+): void {
   const { schema, emptiesVanish, pending } = context;
   for (const { field, dropsAbsent, dropsEmpty } of rulesOf(schema)) {
     const value = source[field.name];

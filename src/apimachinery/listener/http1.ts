@@ -85,13 +85,17 @@ export function serveUnknownMethod(context: ServeContext, peer: Peer, connection
     socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
     return;
   }
-  const headers = Object.fromEntries(lines.map((line): [string, string] => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]));
+  const headers = Object.fromEntries(
+    lines.map((line): [string, string] => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]),
+  );
   const [path, query] = splitTarget(match[2]!);
   const gone = new AbortController();
   socket.on("close", () => gone.abort(new DOMException("the client left", "AbortError")));
   context
     .handler({ method: match[1]!, path, query, headers, body: new Uint8Array(), peer, signal: gone.signal })
-    .then((response) => socket.end(Buffer.concat([Buffer.from(responseHead(response)), response.body.kind === "bytes" ? response.body.bytes : new Uint8Array()])))
+    .then((response) =>
+      socket.end(Buffer.concat([Buffer.from(responseHead(response)), response.body.kind === "bytes" ? response.body.bytes : new Uint8Array()])),
+    )
     .catch((error: unknown) => {
       context.log.debug("Answer was not delivered", { error });
       socket.destroy();

@@ -17,7 +17,12 @@ export function serveHttp2Stream(context: ServeContext, peer: Peer, stream: Serv
   });
 }
 
-async function answer(context: ServeContext, peer: Peer, stream: ServerHttp2Stream, request: { headers: IncomingHttpHeaders; gone: OnDemandSignal }): Promise<void> {
+async function answer(
+  context: ServeContext,
+  peer: Peer,
+  stream: ServerHttp2Stream,
+  request: { headers: IncomingHttpHeaders; gone: OnDemandSignal },
+): Promise<void> {
   const { headers, gone } = request;
   const method = headers[":method"] ?? "GET";
   const [path, query] = splitTarget(headers[":path"] ?? "/");

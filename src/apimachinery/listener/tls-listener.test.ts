@@ -29,12 +29,22 @@ before(async () => {
 after(() => rm(folder, { recursive: true }));
 
 const maxBodyBytes = 1000;
-const open = (handler: (request: ApiRequest) => Promise<ApiResponse>): Promise<TlsListener> => listenTls({ address: "127.0.0.1", port: 0, ...serving, handler, log: silentLog, maxBodyBytes });
+const open = (handler: (request: ApiRequest) => Promise<ApiResponse>): Promise<TlsListener> =>
+  listenTls({ address: "127.0.0.1", port: 0, ...serving, handler, log: silentLog, maxBodyBytes });
 
 /** Tells what came in. */
 const echo = (request: ApiRequest): Promise<ApiResponse> => {
   const { method, path, query, headers, body, peer } = request;
-  const told = { method, path, query, test: headers["x-test"], user: headers["impersonate-group"], bytes: body.length, isHttp2: peer.isHttp2, hasCertificate: peer.certificate !== undefined };
+  const told = {
+    method,
+    path,
+    query,
+    test: headers["x-test"],
+    user: headers["impersonate-group"],
+    bytes: body.length,
+    isHttp2: peer.isHttp2,
+    hasCertificate: peer.certificate !== undefined,
+  };
   return Promise.resolve(bytesResponse(201, "application/json", JSON.stringify(told), { warning: ["one", "two"] }));
 };
 
@@ -46,7 +56,17 @@ interface Sent {
 }
 
 async function send1(port: number, { path = "/", method = "GET", headers = {}, body = "" }: Sent) {
-  const request = https.request({ host: "127.0.0.1", port, path, method, headers, rejectUnauthorized: false, agent: false, key: client.key, cert: client.certificate });
+  const request = https.request({
+    host: "127.0.0.1",
+    port,
+    path,
+    method,
+    headers,
+    rejectUnauthorized: false,
+    agent: false,
+    key: client.key,
+    cert: client.certificate,
+  });
   request.end(body);
   const [response] = (await once(request, "response")) as [import("node:http").IncomingMessage];
   const chunks: Buffer[] = [];
@@ -68,10 +88,18 @@ async function send2(port: number, { path = "/", method = "GET", headers = {}, b
   }
 }
 
-for (const [name, send, isHttp2] of [["HTTP/1.1", send1, false], ["HTTP/2", send2, true]] as const) {
+for (const [name, send, isHttp2] of [
+  ["HTTP/1.1", send1, false],
+  ["HTTP/2", send2, true],
+] as const) {
   test(`listener: ${name} requests become values`, async () => {
     const listener = await open(echo);
-    const answer = await send(listener.port, { path: "/a%2Fb?c=d?e", method: "POST", headers: { "x-test": ["1", "2"], "impersonate-group": ["a, b", "c"].slice(0, 1) }, body: "hello" });
+    const answer = await send(listener.port, {
+      path: "/a%2Fb?c=d?e",
+      method: "POST",
+      headers: { "x-test": ["1", "2"], "impersonate-group": ["a, b", "c"].slice(0, 1) },
+      body: "hello",
+    });
     equal(answer.status, 201);
     const { user: _, ...told } = JSON.parse(answer.text) as Record<string, unknown>;
     deepEqual(told, { method: "POST", path: "/a%2Fb", query: "c=d?e", test: "1, 2", bytes: 5, isHttp2, hasCertificate: true });
@@ -83,7 +111,12 @@ for (const [name, send, isHttp2] of [["HTTP/1.1", send1, false], ["HTTP/2", send
 
   test(`listener: ${name} bodies are read up to the limit, and one byte more`, async () => {
     const listener = await open(echo);
-    for (const [sent, read] of [[0, 0], [maxBodyBytes, maxBodyBytes], [maxBodyBytes + 1, maxBodyBytes + 1], [300_000, maxBodyBytes + 1]] as const) {
+    for (const [sent, read] of [
+      [0, 0],
+      [maxBodyBytes, maxBodyBytes],
+      [maxBodyBytes + 1, maxBodyBytes + 1],
+      [300_000, maxBodyBytes + 1],
+    ] as const) {
       const answer = await send(listener.port, { method: "POST", body: "x".repeat(sent) });
       equal((JSON.parse(answer.text) as { bytes: number }).bytes, read);
     }
@@ -172,7 +205,10 @@ test("listener: an upgrade hands over the connection with what was sent along", 
 
 test("listener: methods that nobody knows reach the handler, nonsense does not", async () => {
   const listener = await open(echo);
-  match(await raw(listener.port, "BREW /a?b HTTP/1.1\r\nHost: a\r\nX-Test: 1\r\n\r\n"), /^HTTP\/1\.1 201 Created\r\n(.*\r\n)*\r\n\{"method":"BREW","path":"\/a","query":"b","test":"1"/);
+  match(
+    await raw(listener.port, "BREW /a?b HTTP/1.1\r\nHost: a\r\nX-Test: 1\r\n\r\n"),
+    /^HTTP\/1\.1 201 Created\r\n(.*\r\n)*\r\n\{"method":"BREW","path":"\/a","query":"b","test":"1"/,
+  );
   match(await raw(listener.port, "nonsense\r\n\r\n"), /^HTTP\/1\.1 400 Bad Request\r\n/);
   await listener.close();
 });

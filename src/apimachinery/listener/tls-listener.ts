@@ -65,27 +65,43 @@ const maxConcurrentStreams = 1000;
 export async function listenTls(options: TlsListenerOptions): Promise<TlsListener> {
   const sockets = new Set<tls.TLSSocket>();
   const limitMs = options.requestLimitMs ?? defaultLimitMs;
-  const context: ServeContext = { handler: options.handler, log: options.log, maxBodyBytes: options.maxBodyBytes, requestLimitMs: limitMs, resetBurst: options.resetBurst ?? 100_000 };
-  const http1 = http.createServer({ keepAliveTimeout: 90_000, requestTimeout: limitMs, headersTimeout: Math.min(limitMs, 32_000), connectionsCheckingInterval: Math.min(limitMs, 30_000), maxHeaderSize: 1 << 20 });
+  const context: ServeContext = {
+    handler: options.handler,
+    log: options.log,
+    maxBodyBytes: options.maxBodyBytes,
+    requestLimitMs: limitMs,
+    resetBurst: options.resetBurst ?? 100_000,
+  };
+  const http1 = http.createServer({
+    keepAliveTimeout: 90_000,
+    requestTimeout: limitMs,
+    headersTimeout: Math.min(limitMs, 32_000),
+    connectionsCheckingInterval: Math.min(limitMs, 30_000),
+    maxHeaderSize: 1 << 20,
+  });
   http1.on("request", (request, response) => serveHttp1(context, peerOf(request.socket as tls.TLSSocket, false), request, response));
   http1.on("upgrade", (request, socket, head) => serveUpgrade(context, peerOf(request.socket as tls.TLSSocket, false), { request, socket, head }));
   // Node looks for slow requests from the time a server listens; this one is handed its connections.
   http1.emit("listening");
   http1.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
-    if (error.code === "HPE_INVALID_METHOD" && error.rawPacket !== undefined) serveUnknownMethod(context, peerOf(socket as tls.TLSSocket, false), { socket, packet: error.rawPacket });
+    if (error.code === "HPE_INVALID_METHOD" && error.rawPacket !== undefined)
+      serveUnknownMethod(context, peerOf(socket as tls.TLSSocket, false), { socket, packet: error.rawPacket });
     else if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
     else socket.destroy();
   });
   const protocol: TlsProtocol = { minVersion: "TLSv1.2", ciphers: strongCiphers, ...options.protocol };
   let named = contextsOf(options.named ?? new Map(), protocol);
   const SNICallback: tls.TlsOptions["SNICallback"] = (name, answer) => answer(null, named(name.toLowerCase()));
-  const server = tls.createServer({ key: options.key, cert: options.certificate, requestCert: true, rejectUnauthorized: false, ALPNProtocols: ["h2", "http/1.1"], SNICallback, ...protocol }, (socket) => {
-    sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket));
-    socket.on("error", (error) => options.log.debug("Connection failed", { error }));
-    if (socket.alpnProtocol === "h2") serveSession(context, socket);
-    else http1.emit("connection", socket);
-  });
+  const server = tls.createServer(
+    { key: options.key, cert: options.certificate, requestCert: true, rejectUnauthorized: false, ALPNProtocols: ["h2", "http/1.1"], SNICallback, ...protocol },
+    (socket) => {
+      sockets.add(socket);
+      socket.on("close", () => sockets.delete(socket));
+      socket.on("error", (error) => options.log.debug("Connection failed", { error }));
+      if (socket.alpnProtocol === "h2") serveSession(context, socket);
+      else http1.emit("connection", socket);
+    },
+  );
   server.on("tlsClientError", (error) => options.log.debug("TLS handshake failed", { error }));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

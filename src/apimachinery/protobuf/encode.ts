@@ -145,7 +145,15 @@ function writeJson(writer: BackwardWriter, value: JsonValue, schema: ScalarSchem
   if (schema.special === "JSONSchemaPropsOrBool") writer.integer(1, value === true || isObject(value) ? 1 : 0);
 }
 
-const unitNanos: ReadonlyMap<string, number> = new Map([["ns", 1], ["us", 1e3], ["µs", 1e3], ["ms", 1e6], ["s", 1e9], ["m", 60e9], ["h", 3600e9]]);
+const unitNanos: ReadonlyMap<string, number> = new Map([
+  ["ns", 1],
+  ["us", 1e3],
+  ["µs", 1e3],
+  ["ms", 1e6],
+  ["s", 1e9],
+  ["m", 60e9],
+  ["h", 3600e9],
+]);
 
 /** A Go duration such as `1h2m0.5s` in nanoseconds. */
 function durationNanos(text: string): bigint {

@@ -41,14 +41,22 @@ export function closeEnvelope(writer: BackwardWriter, afterRaw: number, gvk: { r
  * The object in an envelope, with `apiVersion` and `kind` set. What the envelope does not say is taken from `fallback`. Throws a
  * `DecodeError`: `syntax` for damaged bytes, `version` for a kind that is not in the registry.
  */
-export function decodeProtobuf(bytes: Uint8Array, registry: TypeRegistry, fallback: { readonly apiVersion: string; readonly kind: string } = { apiVersion: "", kind: "" }): ProtobufObject {
+export function decodeProtobuf(
+  bytes: Uint8Array,
+  registry: TypeRegistry,
+  fallback: { readonly apiVersion: string; readonly kind: string } = { apiVersion: "", kind: "" },
+): ProtobufObject {
   const envelope = openEnvelope(bytes);
   const apiVersion = envelope.apiVersion || fallback.apiVersion;
   const kind = envelope.kind || fallback.kind;
   const version = parseApiVersion(apiVersion);
   const schema = version === undefined ? undefined : registry.kind(version.group, version.version, kind);
   if (schema === undefined && envelope.apiVersion === "" && envelope.kind === "" && envelope.raw.length === 0) throw new DecodeError("version", "empty body");
-  if (schema === undefined) throw new DecodeError("version", `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`);
+  if (schema === undefined)
+    throw new DecodeError(
+      "version",
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
+    );
   const object = decodeMessage(envelope.raw, schema);
   return { object: { kind, apiVersion, ...object }, apiVersion, kind };
 }

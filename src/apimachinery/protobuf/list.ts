@@ -17,7 +17,10 @@ export interface ProtobufList {
 }
 
 /** The list in its envelope. After each item `pause` may ask for a break. */
-export async function encodeProtobufList({ head, schema, apiVersion, kind, count, itemAt }: ProtobufList, pause: () => Promise<void> | undefined): Promise<Uint8Array> {
+export async function encodeProtobufList(
+  { head, schema, apiVersion, kind, count, itemAt }: ProtobufList,
+  pause: () => Promise<void> | undefined,
+): Promise<Uint8Array> {
   const items = schema.fields.get("items")!;
   const itemPlan = messagePlan((items.schema as ListSchema).items as StructSchema);
   const { writer, afterRaw } = openEnvelopeWriter();

@@ -26,7 +26,21 @@ interface Field {
   readonly isAlternative: boolean;
 }
 
-const scalars: ReadonlySet<string> = new Set(["bool", "bytes", "double", "float", "int32", "int64", "string", "uint32", "uint64", "sint32", "sint64", "fixed64", "fixed32"]);
+const scalars: ReadonlySet<string> = new Set([
+  "bool",
+  "bytes",
+  "double",
+  "float",
+  "int32",
+  "int64",
+  "string",
+  "uint32",
+  "uint64",
+  "sint32",
+  "sint64",
+  "fixed64",
+  "fixed32",
+]);
 
 /** Encodes and decodes the messages of one table. */
 export class MessageCodec {
@@ -55,7 +69,8 @@ export class MessageCodec {
   #decode(messageName: string, cursor: FieldCursor): Record<string, unknown> {
     const object: Record<string, unknown> = {};
     const fields = this.#plan(messageName);
-    for (const field of fields) if (!field.isAlternative && (field.isRepeated || field.type.shape !== "message")) object[field.name] = field.isRepeated ? [] : zeroOf(field.type);
+    for (const field of fields)
+      if (!field.isAlternative && (field.isRepeated || field.type.shape !== "message")) object[field.name] = field.isRepeated ? [] : zeroOf(field.type);
     while (cursor.next()) {
       const field = fields.find((candidate) => candidate.number === cursor.number);
       if (field !== undefined) this.#read(object, field, cursor);
@@ -68,7 +83,13 @@ export class MessageCodec {
     if (known !== undefined) return known;
     const rows = this.#facts.messages[messageName];
     if (rows === undefined) throw new Error(`the message ${messageName} is not in the table`);
-    const fields = rows.map(([name, number, type, label]) => ({ name, number, type: this.#type(type, messageName), isRepeated: label === "repeated", isAlternative: label?.startsWith("oneof:") === true }));
+    const fields = rows.map(([name, number, type, label]) => ({
+      name,
+      number,
+      type: this.#type(type, messageName),
+      isRepeated: label === "repeated",
+      isAlternative: label?.startsWith("oneof:") === true,
+    }));
     fields.sort((left, right) => left.number - right.number);
     this.#plans.set(messageName, fields);
     return fields;
@@ -142,7 +163,8 @@ export class MessageCodec {
     const { type, name } = field;
     if (field.isRepeated) {
       const list = object[name] as unknown[];
-      const isPacked = cursor.type === wireType.bytes && (type.shape === "enum" || (type.shape === "scalar" && type.scalar !== "string" && type.scalar !== "bytes"));
+      const isPacked =
+        cursor.type === wireType.bytes && (type.shape === "enum" || (type.shape === "scalar" && type.scalar !== "string" && type.scalar !== "bytes"));
       if (isPacked) for (const item of cursor.packed()) list.push(this.#value(type, item));
       else list.push(this.#value(type, cursor));
     } else if (type.shape === "map") {

@@ -12,13 +12,30 @@ const registry = new TypeRegistry({
   "api.test.v1.Source": { fields: [["path", "string", "", 1]] },
   "api.test.v1.Thing": {
     fields: [
-      ["kind", "string", "e", 0], ["apiVersion", "string", "e", 0], ["name", "string", "e", 1], ["source", "*api.test.v1.Source", "e", 3, { embedded: [["ThingSource", 2]] }], ["count", "*int32", "e", 4],
-      ["labels", "map[string]string", "e", 5], ["at", `*${meta}.Time`, "e", 6], ["size", "*apimachinery.pkg.api.resource.Quantity", "e", 7], ["port", "*apimachinery.pkg.util.intstr.IntOrString", "e", 8],
-      ["raw", "*apimachinery.pkg.runtime.RawExtension", "e", 9], ["numbers", "[]int64", "e", 10], ["extra", "map[string]api.test.v1.ExtraValue=[]string", "e", 11], ["data", "bytes", "e", 12], ["big", "*int64", "e", 13],
+      ["kind", "string", "e", 0],
+      ["apiVersion", "string", "e", 0],
+      ["name", "string", "e", 1],
+      ["source", "*api.test.v1.Source", "e", 3, { embedded: [["ThingSource", 2]] }],
+      ["count", "*int32", "e", 4],
+      ["labels", "map[string]string", "e", 5],
+      ["at", `*${meta}.Time`, "e", 6],
+      ["size", "*apimachinery.pkg.api.resource.Quantity", "e", 7],
+      ["port", "*apimachinery.pkg.util.intstr.IntOrString", "e", 8],
+      ["raw", "*apimachinery.pkg.runtime.RawExtension", "e", 9],
+      ["numbers", "[]int64", "e", 10],
+      ["extra", "map[string]api.test.v1.ExtraValue=[]string", "e", 11],
+      ["data", "bytes", "e", 12],
+      ["big", "*int64", "e", 13],
     ],
     gvk: [["test", "v1", "Thing"]],
   },
-  "api.test.v1.Needs": { fields: [["request", "bytes", "", 1], ["port", "apimachinery.pkg.util.intstr.IntOrString", "", 2], ["hint", "bytes", "e", 3]] },
+  "api.test.v1.Needs": {
+    fields: [
+      ["request", "bytes", "", 1],
+      ["port", "apimachinery.pkg.util.intstr.IntOrString", "", 2],
+      ["hint", "bytes", "e", 3],
+    ],
+  },
 });
 const schema = registry.kind("test", "v1", "Thing")!;
 const hex = (object: JsonObject) => Buffer.from(encodeMessage(object, schema)).toString("hex");
@@ -50,7 +67,13 @@ test("bytes", () => {
 
 test("empty bytes and texts are told from absent ones where JSON shows the difference", () => {
   const needs = registry.struct("api.test.v1.Needs")!;
-  for (const [object, seen] of [[{ request: "", port: "" }, { request: "", port: "" }], [{ port: 0, hint: "" }, { port: 0 }]] as const) {
+  for (const [object, seen] of [
+    [
+      { request: "", port: "" },
+      { request: "", port: "" },
+    ],
+    [{ port: 0, hint: "" }, { port: 0 }],
+  ] as const) {
     const decoded = decodeMessage(encodeMessage(object, needs), needs);
     assert.deepEqual({ port: 0, ...decoded }, seen);
   }
@@ -66,7 +89,9 @@ test("envelope", () => {
   assert.equal(Buffer.from(bytes.subarray(0, 4)).toString("latin1"), "k8s\0");
   assert.deepEqual(openEnvelope(bytes), { ...gvk, raw: Buffer.from("0a01611200", "hex"), contentEncoding: "", contentType: "" });
   assert.deepEqual(decodeProtobuf(bytes, registry), { ...gvk, object: { kind: "Thing", apiVersion: "test/v1", name: "a" } });
-  assert.throws(() => decodeProtobuf(Buffer.from("{}"), registry), { message: "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]" });
+  assert.throws(() => decodeProtobuf(Buffer.from("{}"), registry), {
+    message: "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]",
+  });
   assert.throws(() => decodeProtobuf(bytes.subarray(0, bytes.length - 9), registry), { message: "unexpected EOF" });
 });
 

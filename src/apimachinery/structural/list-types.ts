@@ -11,7 +11,9 @@ import type { StructuralSchema } from "./structural-schema.ts";
 export function listTypeErrors(value: JsonValue, schema: StructuralSchema, path: FieldPath): FieldError[] {
   if (Array.isArray(value)) {
     const own = duplicates(value, schema, path);
-    return schema.items === undefined ? own : [...own, ...value.flatMap((item, index) => (isContainer(item) ? listTypeErrors(item, schema.items!, path.index(index)) : []))];
+    return schema.items === undefined
+      ? own
+      : [...own, ...value.flatMap((item, index) => (isContainer(item) ? listTypeErrors(item, schema.items!, path.index(index)) : []))];
   }
   if (!isObject(value)) return [];
   const errors: FieldError[] = [];
@@ -66,5 +68,9 @@ function repeated(list: readonly JsonValue[], identity: (item: JsonValue) => Jso
 /** Members in the order in which Go prints maps. */
 function sorted(value: JsonValue): JsonValue {
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key]!)]));
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, sorted(value[key]!)]),
+  );
 }

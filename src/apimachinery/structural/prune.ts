@@ -32,7 +32,8 @@ function pruneObject(object: JsonObject, schema: StructuralSchema | undefined, p
     const path = place.path === "" ? name : `${place.path}.${name}`;
     const property = schema?.properties.get(name);
     if (property !== undefined) descend(object[name]!, property, path, unknown);
-    else if (schema?.additionalProperties !== undefined) descend(object[name]!, typeof schema.additionalProperties === "object" ? schema.additionalProperties : undefined, path, unknown);
+    else if (schema?.additionalProperties !== undefined)
+      descend(object[name]!, typeof schema.additionalProperties === "object" ? schema.additionalProperties : undefined, path, unknown);
     else if (schema?.preservesUnknownFields !== true) {
       delete object[name];
       unknown.push(path);

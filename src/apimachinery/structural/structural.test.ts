@@ -17,10 +17,34 @@ test("prune drops what the schema does not declare and tells where", () => {
   const rows: [name: string, schema: JsonObject, value: JsonObject, left: JsonObject, unknown: string[]][] = [
     ["members", object({ a: text }), { kind: "X", metadata: { any: 1 }, a: "1", b: 2 }, { kind: "X", metadata: { any: 1 }, a: "1" }, ["b"]],
     ["items", object({ l: { type: "array", items: object({ a: text }) } }), { l: [{ a: "1", b: 1 }, { c: 1 }] }, { l: [{ a: "1" }, {}] }, ["l[0].b", "l[1].c"]],
-    ["values of maps", object({ m: { type: "object", additionalProperties: object({ a: text }) } }), { m: { k: { a: "1", b: 1 } } }, { m: { k: { a: "1" } } }, ["m.k.b"]],
-    ["additionalProperties: true keeps one level", object({ m: { type: "object", additionalProperties: true } }), { m: { a: 1, b: { c: 1 } } }, { m: { a: 1, b: {} } }, ["m.b.c"]],
-    ["open objects are kept", object({ s: object({ in: object({ x: text }) }, open) }), { s: { y: { z: 1 }, in: { x: "1", y: 1 } } }, { s: { y: { z: 1 }, in: { x: "1" } } }, ["s.in.y"]],
-    ["embedded resources keep their type", object({ e: object({ spec: text }, { "x-kubernetes-embedded-resource": true }) }), { e: { kind: "A", spec: "1", status: 1 } }, { e: { kind: "A", spec: "1" } }, ["e.status"]],
+    [
+      "values of maps",
+      object({ m: { type: "object", additionalProperties: object({ a: text }) } }),
+      { m: { k: { a: "1", b: 1 } } },
+      { m: { k: { a: "1" } } },
+      ["m.k.b"],
+    ],
+    [
+      "additionalProperties: true keeps one level",
+      object({ m: { type: "object", additionalProperties: true } }),
+      { m: { a: 1, b: { c: 1 } } },
+      { m: { a: 1, b: {} } },
+      ["m.b.c"],
+    ],
+    [
+      "open objects are kept",
+      object({ s: object({ in: object({ x: text }) }, open) }),
+      { s: { y: { z: 1 }, in: { x: "1", y: 1 } } },
+      { s: { y: { z: 1 }, in: { x: "1" } } },
+      ["s.in.y"],
+    ],
+    [
+      "embedded resources keep their type",
+      object({ e: object({ spec: text }, { "x-kubernetes-embedded-resource": true }) }),
+      { e: { kind: "A", spec: "1", status: 1 } },
+      { e: { kind: "A", spec: "1" } },
+      ["e.status"],
+    ],
   ];
   for (const [name, schema, value, left, unknown] of rows) {
     assert.deepEqual(prune(value, parseStructuralSchema(schema)), unknown, name);
@@ -54,7 +78,14 @@ test("faults of values", () => {
   const rows: [schema: JsonObject, value: JsonValue, faults: string[]][] = [
     [text, 1, ['f: Invalid value: "integer": f in body must be of type string: "integer"']],
     [text, null, ['f: Invalid value: "null": f in body must be of type string: "null"']],
-    [{ type: "integer" }, 1.5, ['f: Invalid value: "number": f in body must be of type integer: "number"', '<nil>: Invalid value: "": Checked value must be of type integer (default format) in f']],
+    [
+      { type: "integer" },
+      1.5,
+      [
+        'f: Invalid value: "number": f in body must be of type integer: "number"',
+        '<nil>: Invalid value: "": Checked value must be of type integer (default format) in f',
+      ],
+    ],
     [{ type: "integer", format: "int32" }, 2_147_483_648, ['<nil>: Invalid value: "": Checked value must be of type integer with format int32 in f']],
     [{ "x-kubernetes-int-or-string": true }, true, ['f: Invalid value: "boolean": f in body must be of type integer,string: "boolean"']],
     [{ type: "integer", maximum: 10, exclusiveMaximum: true }, 10, ["f: Invalid value: 10: f in body should be less than 10"]],
@@ -65,32 +96,74 @@ test("faults of values", () => {
     [{ type: "string", minLength: 2 }, "é", ['f: Invalid value: "é": f in body should be at least 2 chars long']],
     [{ type: "string", pattern: "^[a-z]+$" }, "A", ["f: Invalid value: \"A\": f in body should match '^[a-z]+$'"]],
     [{ type: "string", enum: ["a", "b"] }, "c", ['f: Unsupported value: "c": supported values: "a", "b"']],
-    [{ type: "array", maxItems: 1, items: text }, ["a", 1], ['f[1]: Invalid value: "integer": f[1] in body must be of type string: "integer"', "f: Too many: 2: must have at most 1 item"]],
-    [object({ a: text }, { required: ["a", "b"] }), { a: 1 }, ['f.a: Invalid value: "integer": f.a in body must be of type string: "integer"', "f.b: Required value"]],
+    [
+      { type: "array", maxItems: 1, items: text },
+      ["a", 1],
+      ['f[1]: Invalid value: "integer": f[1] in body must be of type string: "integer"', "f: Too many: 2: must have at most 1 item"],
+    ],
+    [
+      object({ a: text }, { required: ["a", "b"] }),
+      { a: 1 },
+      ['f.a: Invalid value: "integer": f.a in body must be of type string: "integer"', "f.b: Required value"],
+    ],
     [{ type: "object", additionalProperties: false }, { a: 1 }, ['f: Invalid value: "a": f.a in body is a forbidden property']],
-    [{ type: "integer", anyOf: [{ minimum: 10 }, { maximum: 0 }] }, 5, ['<nil>: Invalid value: "": "f" must validate at least one schema (anyOf)', "f: Invalid value: 5: f in body should be greater than or equal to 10"]],
-    [{ type: "integer", oneOf: [{ minimum: 10 }, { minimum: 20 }] }, 25, ['<nil>: Invalid value: "": "f" must validate one and only one schema (oneOf). Found 2 valid alternatives']],
-    [{ type: "integer", allOf: [{ minimum: 10 }, { multipleOf: 4 }] }, 8, ["f: Invalid value: 8: f in body should be greater than or equal to 10", '<nil>: Invalid value: "": "f" must validate all the schemas (allOf)']],
+    [
+      { type: "integer", anyOf: [{ minimum: 10 }, { maximum: 0 }] },
+      5,
+      ['<nil>: Invalid value: "": "f" must validate at least one schema (anyOf)', "f: Invalid value: 5: f in body should be greater than or equal to 10"],
+    ],
+    [
+      { type: "integer", oneOf: [{ minimum: 10 }, { minimum: 20 }] },
+      25,
+      ['<nil>: Invalid value: "": "f" must validate one and only one schema (oneOf). Found 2 valid alternatives'],
+    ],
+    [
+      { type: "integer", allOf: [{ minimum: 10 }, { multipleOf: 4 }] },
+      8,
+      ["f: Invalid value: 8: f in body should be greater than or equal to 10", '<nil>: Invalid value: "": "f" must validate all the schemas (allOf)'],
+    ],
     [{ type: "integer", not: { minimum: 10 } }, 12, ['<nil>: Invalid value: "": "f" must not validate the schema (not)']],
   ];
   for (const [schema, value, faults] of rows) {
     const errors = schemaErrors({ f: value }, parseStructuralSchema(object({ f: schema })));
-    assert.deepEqual(errors.map(({ field, message }) => `${field}: ${message}`), faults, JSON.stringify([schema, value]));
+    assert.deepEqual(
+      errors.map(({ field, message }) => `${field}: ${message}`),
+      faults,
+      JSON.stringify([schema, value]),
+    );
   }
 });
 
 test("an update may keep faults where nothing changes", () => {
-  const list = (listType: string): JsonObject => ({ type: "array", items: object({ k: text, v: { type: "string", maxLength: 1 } }), "x-kubernetes-list-type": listType, ...(listType === "map" && { "x-kubernetes-list-map-keys": ["k"] }) });
+  const list = (listType: string): JsonObject => ({
+    type: "array",
+    items: object({ k: text, v: { type: "string", maxLength: 1 } }),
+    "x-kubernetes-list-type": listType,
+    ...(listType === "map" && { "x-kubernetes-list-map-keys": ["k"] }),
+  });
   const rows: [name: string, schema: JsonObject, old: JsonValue, value: JsonValue, fields: string[]][] = [
     ["the same value", { type: "string", maxLength: 1 }, "long", "long", []],
     ["another value", { type: "string", maxLength: 1 }, "long", "other", ["f"]],
-    ["an item found by its key", list("map"), [{ k: "a", v: "long" }], [{ k: "b", v: "x" }, { k: "a", v: "long" }], []],
+    [
+      "an item found by its key",
+      list("map"),
+      [{ k: "a", v: "long" }],
+      [
+        { k: "b", v: "x" },
+        { k: "a", v: "long" },
+      ],
+      [],
+    ],
     ["an item of an atomic list", list("atomic"), [{ k: "a", v: "long" }], [{ k: "a", v: "long" }, { k: "b" }], ["f[0].v"]],
     ["a required member of a changed object", object({ a: text }, { required: ["b"] }), { a: "1" }, { a: "2" }, ["f.b"]],
   ];
   for (const [name, schema, old, value, fields] of rows) {
     const errors = schemaErrors({ f: value }, parseStructuralSchema(object({ f: schema })), { old: { f: old } });
-    assert.deepEqual(errors.map(({ field }) => field), fields, name);
+    assert.deepEqual(
+      errors.map(({ field }) => field),
+      fields,
+      name,
+    );
   }
 });
 
@@ -104,7 +177,10 @@ test("sets and maps hold no item twice", () => {
   ];
   for (const [schema, value, faults] of rows) {
     const errors = listTypeErrors({ f: value }, parseStructuralSchema(object({ f: schema })), FieldPath.root());
-    assert.deepEqual(errors.map(({ field, message }) => `${field}: ${message}`), faults);
+    assert.deepEqual(
+      errors.map(({ field, message }) => `${field}: ${message}`),
+      faults,
+    );
   }
 });
 

@@ -37,20 +37,29 @@ function typedValue(schema: StructuralSchema, metadata: StructSchema): Schema {
 
 function typedObject(schema: StructuralSchema, metadata: StructSchema): StructSchema | MapSchema {
   const { properties, additionalProperties, preservesUnknownFields, isEmbeddedResource, hasAtomicMap } = schema;
-  if (properties.size === 0 && typeof additionalProperties === "object") return { shape: "map", values: typedValue(additionalProperties, metadata), isAtomic: hasAtomicMap, goName: "map" };
+  if (properties.size === 0 && typeof additionalProperties === "object")
+    return { shape: "map", values: typedValue(additionalProperties, metadata), isAtomic: hasAtomicMap, goName: "map" };
   const fields = new Map<string, FieldSchema>();
   if (isEmbeddedResource) {
     for (const name of ["apiVersion", "kind"]) fields.set(name, field(name, scalar("string")));
     fields.set("metadata", field("metadata", metadata));
   }
-  for (const [name, property] of properties) fields.set(name, field(name, isEmbeddedResource && name === "metadata" ? metadata : typedValue(property, metadata), property.defaultValue));
+  for (const [name, property] of properties)
+    fields.set(name, field(name, isEmbeddedResource && name === "metadata" ? metadata : typedValue(property, metadata), property.defaultValue));
   // An object that says nothing of its members is open to all of them.
   const isOpen = preservesUnknownFields || additionalProperties === true || (properties.size === 0 && !isEmbeddedResource);
   return { ...emptyStruct(), fields, isAtomic: hasAtomicMap, ...(isOpen && { unknownFields: freeForm }) };
 }
 
 function typedList(schema: StructuralSchema, metadata: StructSchema): ListSchema {
-  return { shape: "list", items: schema.items === undefined ? freeForm : typedValue(schema.items, metadata), itemsArePointers: false, listType: schema.listType, listMapKeys: schema.listMapKeys, goName: "[]" };
+  return {
+    shape: "list",
+    items: schema.items === undefined ? freeForm : typedValue(schema.items, metadata),
+    itemsArePointers: false,
+    listType: schema.listType,
+    listMapKeys: schema.listMapKeys,
+    goName: "[]",
+  };
 }
 
 function emptyStruct(): StructSchema {
@@ -62,5 +71,17 @@ function scalar(kind: ScalarKind): Schema {
 }
 
 function field(name: string, schema: Schema, defaultValue?: JsonValue): FieldSchema {
-  return { ...(defaultValue !== undefined && { defaultValue }), name, schema, isPointer: true, omitEmpty: true, omitZero: false, protobufNumber: 0, isRequired: false, values: [], embedded: [], patchStrategy: [] };
+  return {
+    ...(defaultValue !== undefined && { defaultValue }),
+    name,
+    schema,
+    isPointer: true,
+    omitEmpty: true,
+    omitZero: false,
+    protobufNumber: 0,
+    isRequired: false,
+    values: [],
+    embedded: [],
+    patchStrategy: [],
+  };
 }

@@ -29,7 +29,9 @@ test("pods get an account, its token and tolerations", async () => {
   await using cluster = await namespaced();
   assert.match(await refusal(cluster.client.create(pods, pod("a"))), /error looking up service account ns\/default: serviceaccount "default" not found/);
   await cluster.client.create(accounts, object("default"));
-  const made = (await cluster.client.create(pods, pod("a"))) as unknown as { spec: { volumes: { name: string }[]; containers: { volumeMounts: { name: string }[] }[]; tolerations: object[]; priority: number } };
+  const made = (await cluster.client.create(pods, pod("a"))) as unknown as {
+    spec: { volumes: { name: string }[]; containers: { volumeMounts: { name: string }[] }[]; tolerations: object[]; priority: number };
+  };
   assert.equal(made.spec.containers[0]!.volumeMounts[0]!.name, made.spec.volumes[0]!.name);
   assert.deepEqual([made.spec.tolerations.length, made.spec.priority], [2, 0]);
 });
@@ -41,7 +43,13 @@ test("a node reads what its pods need, as long as they are there", async () => {
   await client.create(secrets, object("s"));
   for (const name of ["n1", "n2"]) await client.create(nodes, { apiVersion: "v1", kind: "Node", metadata: { name } });
   const node = (name: string) => cluster.clientFor({ username: `system:node:${name}`, groups: ["system:nodes", "system:authenticated"] });
-  const mayRead = (name: string) => node(name).get(secrets, "ns", "s").then(() => true, () => false);
+  const mayRead = (name: string) =>
+    node(name)
+      .get(secrets, "ns", "s")
+      .then(
+        () => true,
+        () => false,
+      );
   assert.equal(await mayRead("n1"), false);
   await client.create(pods, pod("p", { nodeName: "n1", volumes: [{ name: "v", secret: { secretName: "s" } }] }));
   assert.deepEqual([await mayRead("n1"), await mayRead("n2")], [true, false]);
@@ -54,7 +62,12 @@ test("nobody grants what they do not hold", async () => {
   await using cluster = await namespaced();
   const rbac = (resource: string, kind: string): ResourceType => ({ group: "rbac.authorization.k8s.io", version: "v1", resource, kind, isNamespaced: true });
   const roles = rbac("roles", "Role");
-  const role = (name: string, verbs: string[]) => ({ apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata: { name, namespace: "ns" }, rules: [{ apiGroups: ["rbac.authorization.k8s.io"], resources: ["roles"], verbs }] });
+  const role = (name: string, verbs: string[]) => ({
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "Role",
+    metadata: { name, namespace: "ns" },
+    rules: [{ apiGroups: ["rbac.authorization.k8s.io"], resources: ["roles"], verbs }],
+  });
   await cluster.client.create(roles, role("maker", ["create", "update"]));
   await cluster.client.create(rbac("rolebindings", "RoleBinding"), {
     apiVersion: "rbac.authorization.k8s.io/v1",
@@ -65,7 +78,10 @@ test("nobody grants what they do not hold", async () => {
   });
   const user = cluster.clientFor({ username: "u", groups: ["system:authenticated"] });
   await user.create(roles, role("same", ["create"]));
-  assert.match(await refusal(user.create(roles, role("more", ["create", "delete"]))), /attempting to grant RBAC permissions not currently held:\n\{APIGroups:\["rbac.authorization.k8s.io"\], Resources:\["roles"\], Verbs:\["delete"\]\}$/);
+  assert.match(
+    await refusal(user.create(roles, role("more", ["create", "delete"]))),
+    /attempting to grant RBAC permissions not currently held:\n\{APIGroups:\["rbac.authorization.k8s.io"\], Resources:\["roles"\], Verbs:\["delete"\]\}$/,
+  );
 });
 
 async function namespaced(): Promise<TestCluster> {

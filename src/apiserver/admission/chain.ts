@@ -93,7 +93,9 @@ export class AdmissionChain {
     const key = `${operation} ${resource}`;
     let hooks = this.#hooks[phase].get(key);
     if (hooks === undefined) {
-      const interested = this.plugins.filter((plugin) => plugin.operations.has(operation) && (plugin.resources === undefined || plugin.resources.has(resource)));
+      const interested = this.plugins.filter(
+        (plugin) => plugin.operations.has(operation) && (plugin.resources === undefined || plugin.resources.has(resource)),
+      );
       hooks = interested.flatMap((plugin) => {
         const hook = plugin[phase];
         return hook === undefined ? [] : [(admitted: AdmissionRequest) => hook.call(plugin, admitted)];

@@ -54,7 +54,11 @@ const byDefault = (plugin: AdmissionPlugin): KnownPlugin => ({ name: plugin.name
 const onDemand = (plugin: AdmissionPlugin): KnownPlugin => ({ name: plugin.name, isDefault: false, make: () => plugin });
 
 /** A plugin made anew with its configuration; what the file says is taken as it is. */
-const configured = <C>(name: string, make: (configuration?: C) => AdmissionPlugin, isDefault = false): KnownPlugin => ({ name, isDefault, make: (configuration) => make(configuration as C | undefined) });
+const configured = <C>(name: string, make: (configuration?: C) => AdmissionPlugin, isDefault = false): KnownPlugin => ({
+  name,
+  isDefault,
+  make: (configuration) => make(configuration as C | undefined),
+});
 
 const known: readonly KnownPlugin[] = [
   onDemand(alwaysAdmit),
@@ -99,7 +103,9 @@ const known: readonly KnownPlugin[] = [
 
 /** The plugins to run. Names that nobody knows are refused by the flags' reader. */
 export function admissionPlugins(choice: PluginChoice): AdmissionPlugin[] {
-  return known.filter(({ name, isDefault }) => (isDefault || choice.enabled.includes(name)) && !choice.disabled.includes(name)).map(({ name, make }) => make(choice.configurations?.[name], choice));
+  return known
+    .filter(({ name, isDefault }) => (isDefault || choice.enabled.includes(name)) && !choice.disabled.includes(name))
+    .map(({ name, make }) => make(choice.configurations?.[name], choice));
 }
 
 /** Names that `--enable-admission-plugins` takes. */

@@ -63,7 +63,9 @@ export class ApiServiceIndex {
   }
 
   get #versions(): ReadonlyMap<string, ServedVersion> {
-    return (this.#byName ??= new Map([...this.#cache.state.prefixed("")].map(([name, stored]) => [name, readVersion(this.#cache.parse(stored) as unknown as APIService)])));
+    return (this.#byName ??= new Map(
+      [...this.#cache.state.prefixed("")].map(([name, stored]) => [name, readVersion(this.#cache.parse(stored) as unknown as APIService)]),
+    ));
   }
 }
 

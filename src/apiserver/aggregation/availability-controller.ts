@@ -108,7 +108,8 @@ export class AvailabilityController {
       const pause = await this.#look(name, signal);
       failures = pause === "until it is well" ? failures + 1 : 0;
       if (pause === "for good") this.#end(name);
-      else if (!watch.isDue) await this.#wait(watch, pause === "until something changes" ? undefined : failures > 0 ? backoffMs(retry, failures) : repeatMs, signal);
+      else if (!watch.isDue)
+        await this.#wait(watch, pause === "until something changes" ? undefined : failures > 0 ? backoffMs(retry, failures) : repeatMs, signal);
     }
   }
 
@@ -161,5 +162,7 @@ export class AvailabilityController {
 }
 
 function isRight(local: APIService): boolean {
-  return withAvailability(local.status?.conditions ?? [], decideAvailability({ apiService: local, service: undefined, slices: [] }) as Availability, 0) === undefined;
+  return (
+    withAvailability(local.status?.conditions ?? [], decideAvailability({ apiService: local, service: undefined, slices: [] }) as Availability, 0) === undefined
+  );
 }

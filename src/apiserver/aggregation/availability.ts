@@ -51,7 +51,11 @@ function unavailable(reason: string, message: string): Availability {
 }
 
 /** The conditions with this one in them, or undefined when they say so already. The time moves with the status alone. */
-export function withAvailability(conditions: readonly APIServiceCondition[], { status, reason, message }: Availability, nowMs: number): APIServiceCondition[] | undefined {
+export function withAvailability(
+  conditions: readonly APIServiceCondition[],
+  { status, reason, message }: Availability,
+  nowMs: number,
+): APIServiceCondition[] | undefined {
   const old = conditions.find(({ type }) => type === "Available");
   if (old?.status === status && old.reason === reason && old.message === message) return undefined;
   const lastTransitionTime = old?.status === status && old.lastTransitionTime !== undefined ? old.lastTransitionTime : formatTime(nowMs);

@@ -20,7 +20,11 @@ export interface AskedDocument {
 }
 
 /** The document and its media type; undefined when the server has none. Rejects when it cannot be reached, or answers with something else than JSON. */
-export async function fetchDocument(server: ServerState, remote: RemoteVersion, { path, accept, user }: AskedDocument): Promise<{ readonly document: JsonObject; readonly mediaType: string } | undefined> {
+export async function fetchDocument(
+  server: ServerState,
+  remote: RemoteVersion,
+  { path, accept, user }: AskedDocument,
+): Promise<{ readonly document: JsonObject; readonly mediaType: string } | undefined> {
   const [target] = targetsOf(server, remote);
   const limit = deadline(server.clock, timeoutMs, server.tasks.signal);
   try {

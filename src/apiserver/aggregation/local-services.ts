@@ -94,14 +94,22 @@ export class LocalServices {
   }
 }
 
-export type LocalServiceAction = { readonly kind: "create"; readonly object: APIService } | { readonly kind: "restore"; readonly spec: APIService["spec"] } | { readonly kind: "delete" } | { readonly kind: "none" };
+export type LocalServiceAction =
+  | { readonly kind: "create"; readonly object: APIService }
+  | { readonly kind: "restore"; readonly spec: APIService["spec"] }
+  | { readonly kind: "delete" }
+  | { readonly kind: "none" };
 
 /** What is to be done about the APIService called `name`. Those that somebody else made are not touched. */
 export function planLocalService(name: string, current: APIService | undefined, isServed: boolean): LocalServiceAction {
   if (current !== undefined && !isManaged(current)) return { kind: "none" };
   if (!isServed) return { kind: current === undefined ? "none" : "delete" };
   const spec = { ...splitName(name), groupPriorityMinimum: customPriorities.group, versionPriority: customPriorities.version };
-  if (current === undefined) return { kind: "create", object: { kind: "APIService", apiVersion: "apiregistration.k8s.io/v1", metadata: { name, labels: { [managedLabel]: "true" } }, spec } };
+  if (current === undefined)
+    return {
+      kind: "create",
+      object: { kind: "APIService", apiVersion: "apiregistration.k8s.io/v1", metadata: { name, labels: { [managedLabel]: "true" } }, spec },
+    };
   return deepEqual(current.spec, spec) ? { kind: "none" } : { kind: "restore", spec };
 }
 

@@ -35,10 +35,16 @@ async function askVersion(server: ServerState, target: ExtensionTarget, path: st
   const failed = (text: string, cause?: unknown) => new Error(`failing or missing response from ${url}: ${text}`, { cause });
   const limit = deadline(server.clock, timeoutMs, signal);
   try {
-    const { status, body } = await server.extensions.send(target, { method: "GET", path, query: "", headers: identityHeaders(aggregatorUser), body: new Uint8Array(), signal: limit.signal }).catch((error: unknown) => {
-      const text = limit.signal.aborted ? "context deadline exceeded (Client.Timeout exceeded while awaiting headers)" : error instanceof Error ? error.message : String(error);
-      throw failed(`Get ${goQuote(url)}: ${text}`, error);
-    });
+    const { status, body } = await server.extensions
+      .send(target, { method: "GET", path, query: "", headers: identityHeaders(aggregatorUser), body: new Uint8Array(), signal: limit.signal })
+      .catch((error: unknown) => {
+        const text = limit.signal.aborted
+          ? "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
+          : error instanceof Error
+            ? error.message
+            : String(error);
+        throw failed(`Get ${goQuote(url)}: ${text}`, error);
+      });
     if (body.kind === "stream") await body.chunks[Symbol.asyncIterator]().return?.();
     if (status < 200 || status > 299) throw failed(`bad status from ${url}: ${status}`);
   } finally {

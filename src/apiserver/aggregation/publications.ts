@@ -63,10 +63,12 @@ export class Publications {
 
   /** Version 3 documents of others: their URLs by path below `/openapi/v3/`. */
   v3Urls(): ReadonlyMap<string, string> {
-    return new Map(this.#server.apiServices.remotes.flatMap((remote) => {
-      const url = this.#known.get(remote.name)?.v3Url;
-      return url === undefined ? [] : [[versionPath(remote).slice(1), url] as const];
-    }));
+    return new Map(
+      this.#server.apiServices.remotes.flatMap((remote) => {
+        const url = this.#known.get(remote.name)?.v3Url;
+        return url === undefined ? [] : [[versionPath(remote).slice(1), url] as const];
+      }),
+    );
   }
 
   /** Parts of the version 2 document. */

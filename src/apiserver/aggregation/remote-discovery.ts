@@ -9,7 +9,14 @@ import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
 export function versionInGroups(document: JsonObject, group: string, version: string): JsonObject | undefined {
   const found = objects(document["items"]).find((item) => objects([item["metadata"] ?? null])[0]?.["name"] === group);
   const entry = objects(found?.["versions"]).find((candidate) => candidate["version"] === version);
-  return entry && { version, resources: objects(entry["resources"]).filter((resource) => isName(resource["resource"])).map(resourceEntry) };
+  return (
+    entry && {
+      version,
+      resources: objects(entry["resources"])
+        .filter((resource) => isName(resource["resource"]))
+        .map(resourceEntry),
+    }
+  );
 }
 
 /** From an APIResourceList. */
@@ -29,7 +36,9 @@ function resourceEntry({ resource, responseKind, scope, singularResource, verbs,
     verbs: texts(verbs),
     ...(texts(shortNames).length > 0 && { shortNames: texts(shortNames) }),
     ...(texts(categories).length > 0 && { categories: texts(categories) }),
-    ...(parts.length > 0 && { subresources: parts.map((part) => ({ subresource: part["subresource"]!, responseKind: kindOf(part["responseKind"]), verbs: texts(part["verbs"]) })) }),
+    ...(parts.length > 0 && {
+      subresources: parts.map((part) => ({ subresource: part["subresource"]!, responseKind: kindOf(part["responseKind"]), verbs: texts(part["verbs"]) })),
+    }),
   };
 }
 
@@ -38,7 +47,14 @@ function fromLegacy(resource: JsonObject, listed: readonly JsonObject[]): JsonOb
   const prefix = `${name as string}/`;
   const parts = listed.filter((other) => (other["name"] as string).startsWith(prefix));
   const subresources = parts.map((part) => ({ subresource: (part["name"] as string).slice(prefix.length), responseKind: part, verbs: part["verbs"] ?? [] }));
-  return { ...resource, resource: name!, responseKind: resource, scope: namespaced === true ? "Namespaced" : "Cluster", singularResource: singularName, subresources };
+  return {
+    ...resource,
+    resource: name!,
+    responseKind: resource,
+    scope: namespaced === true ? "Namespaced" : "Cluster",
+    singularResource: singularName,
+    subresources,
+  };
 }
 
 function kindOf(value: JsonValue | undefined): JsonObject {

@@ -23,7 +23,8 @@ export function withParts(document: JsonObject, parts: readonly JsonObject[]): J
       if (free !== name) renamed.set(prefix + name, prefix + free);
     }
     const own = renamed.size === 0 ? part : (renameReferences(part, renamed) as JsonObject);
-    for (const [name, definition] of Object.entries(members(own["definitions"]))) definitions[(renamed.get(prefix + name) ?? prefix + name).slice(prefix.length)] ??= definition;
+    for (const [name, definition] of Object.entries(members(own["definitions"])))
+      definitions[(renamed.get(prefix + name) ?? prefix + name).slice(prefix.length)] ??= definition;
     for (const [path, item] of Object.entries(members(own["paths"]))) paths[path] ??= item;
   }
   return { ...document, paths: sorted(paths), definitions: sorted(definitions) };
@@ -36,7 +37,9 @@ function freeName(taken: JsonObject, name: string, definition: JsonValue): strin
 }
 
 function renameReferences(value: JsonValue, renamed: ReadonlyMap<string, string>): JsonValue {
-  return JSON.parse(JSON.stringify(value, (key, member: JsonValue) => (key === "$ref" && typeof member === "string" ? (renamed.get(member) ?? member) : member))) as JsonValue;
+  return JSON.parse(
+    JSON.stringify(value, (key, member: JsonValue) => (key === "$ref" && typeof member === "string" ? (renamed.get(member) ?? member) : member)),
+  ) as JsonValue;
 }
 
 function members(value: JsonValue | undefined): JsonObject {

@@ -9,7 +9,11 @@ import type { ExtensionTarget } from "./connector.ts";
 
 /** One target for each ready endpoint. Throws an Error that says why there is none. */
 export function targetsOf(server: ServerState, { service, caBundle, isInsecure }: RemoteVersion): ExtensionTarget[] {
-  const { type, clusterIP = "", externalName = "" } = (findObject(server, "/services", service.namespace, service.name) as { spec?: Service["spec"] } | undefined)?.spec ?? {};
+  const {
+    type,
+    clusterIP = "",
+    externalName = "",
+  } = (findObject(server, "/services", service.namespace, service.name) as { spec?: Service["spec"] } | undefined)?.spec ?? {};
   if (clusterIP === "None") throw new Error('cannot route to service with ClusterIP "None"');
   const isName = type === "ExternalName";
   const host = hostAndPort(isName ? externalName : clusterIP, service.port);

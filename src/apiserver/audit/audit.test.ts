@@ -20,19 +20,48 @@ async function start(rules: AuditRule[], options: { readonly isStrict?: boolean;
     close: async () => void closings.push(events.length),
   };
   const cluster = await TestCluster.start({ audit: { policy: { rules }, isStrict: options.isStrict === true, sink } });
-  const of = (answer: { headers: Readonly<Record<string, string | readonly string[]>> }) => events.filter(({ auditID }) => auditID === headerOf(answer.headers, "audit-id"));
+  const of = (answer: { headers: Readonly<Record<string, string | readonly string[]>> }) =>
+    events.filter(({ auditID }) => auditID === headerOf(answer.headers, "audit-id"));
   return { cluster, events, closings, of };
 }
 
 const outside = (cluster: TestCluster, path: string, headers: Record<string, string> = {}, method = "GET") =>
-  cluster.handle({ method, path, query: "", headers: { "user-agent": "test", ...headers }, body: new Uint8Array(), peer: { address: "192.0.2.7", isHttp2: false }, signal: new AbortController().signal });
+  cluster.handle({
+    method,
+    path,
+    query: "",
+    headers: { "user-agent": "test", ...headers },
+    body: new Uint8Array(),
+    peer: { address: "192.0.2.7", isHttp2: false },
+    signal: new AbortController().signal,
+  });
 
 test("audit: a write is told when it comes and when it is answered, with what was sent and what was made", async () => {
   const { cluster, of } = await start([{ level: "RequestResponse", verbs: ["create"] }, { level: "None" }]);
-  const answer = await ask(cluster, "POST", `${configMaps}?fieldManager=m`, { metadata: { name: "a" }, data: { k: "v" } }, { "user-agent": "tester", "x-forwarded-for": "198.51.100.1, nonsense" });
+  const answer = await ask(
+    cluster,
+    "POST",
+    `${configMaps}?fieldManager=m`,
+    { metadata: { name: "a" }, data: { k: "v" } },
+    { "user-agent": "tester", "x-forwarded-for": "198.51.100.1, nonsense" },
+  );
   const [received, complete] = of(answer);
   equal(of(answer).length, 2);
-  deepEqual(Object.keys(received!), ["kind", "apiVersion", "level", "auditID", "stage", "requestURI", "verb", "user", "sourceIPs", "userAgent", "objectRef", "requestReceivedTimestamp", "stageTimestamp"]);
+  deepEqual(Object.keys(received!), [
+    "kind",
+    "apiVersion",
+    "level",
+    "auditID",
+    "stage",
+    "requestURI",
+    "verb",
+    "user",
+    "sourceIPs",
+    "userAgent",
+    "objectRef",
+    "requestReceivedTimestamp",
+    "stageTimestamp",
+  ]);
   deepEqual(received!.objectRef, { resource: "configmaps", namespace: "default", apiVersion: "v1" });
   deepEqual(received!.sourceIPs, ["198.51.100.1", "127.0.0.1"]);
   match(received!.stageTimestamp, /^2026-01-01T00:00:00\.\d{6}Z$/);
@@ -46,22 +75,46 @@ test("audit: a write is told when it comes and when it is answered, with what wa
 
 test("audit: who may not, who is nobody, who pretends", async () => {
   const { cluster, of } = await start([{ level: "Metadata" }]);
-  const shown = ({ stage, user, impersonatedUser, authenticationMetadata, responseStatus, annotations }: AuditEvent) => ({ stage, user: user.username, as: impersonatedUser?.username, how: authenticationMetadata?.impersonationConstraint, code: responseStatus?.code, decision: annotations?.["authorization.k8s.io/decision"] });
+  const shown = ({ stage, user, impersonatedUser, authenticationMetadata, responseStatus, annotations }: AuditEvent) => ({
+    stage,
+    user: user.username,
+    as: impersonatedUser?.username,
+    how: authenticationMetadata?.impersonationConstraint,
+    code: responseStatus?.code,
+    decision: annotations?.["authorization.k8s.io/decision"],
+  });
   const forbidden = await ask(cluster, "GET", "/metrics", undefined, { "impersonate-user": "jane" });
   deepEqual(of(forbidden).map(shown), [
     { stage: "RequestReceived", user: "admin", as: undefined, how: undefined, code: undefined, decision: undefined },
     { stage: "ResponseComplete", user: "admin", as: "jane", how: "impersonate:user-info", code: 403, decision: "forbid" },
   ]);
   const anonymous = await outside(cluster, "/version");
-  equal(of(anonymous)[1]!.annotations!["authorization.k8s.io/reason"], 'RBAC: allowed by ClusterRoleBinding "system:public-info-viewer" of ClusterRole "system:public-info-viewer" to Group "system:unauthenticated"');
+  equal(
+    of(anonymous)[1]!.annotations!["authorization.k8s.io/reason"],
+    'RBAC: allowed by ClusterRoleBinding "system:public-info-viewer" of ClusterRole "system:public-info-viewer" to Group "system:unauthenticated"',
+  );
   const unknown = await outside(cluster, "/version", { authorization: "Bearer nobody" });
   equal(unknown.status, 401);
-  deepEqual(of(unknown).map(({ stage, user, responseStatus, annotations }) => ({ stage, user, responseStatus, annotations })), [
-    { stage: "ResponseStarted", user: {}, responseStatus: { metadata: {}, status: "Failure", message: "Unauthorized", reason: "Unauthorized", code: 401 }, annotations: undefined },
-  ]);
+  deepEqual(
+    of(unknown).map(({ stage, user, responseStatus, annotations }) => ({ stage, user, responseStatus, annotations })),
+    [
+      {
+        stage: "ResponseStarted",
+        user: {},
+        responseStatus: { metadata: {}, status: "Failure", message: "Unauthorized", reason: "Unauthorized", code: 401 },
+        annotations: undefined,
+      },
+    ],
+  );
   ok(!JSON.stringify(of(unknown)).includes("nobody"));
   const pretender = await outside(cluster, "/version", { "impersonate-user": "x" });
-  deepEqual(of(pretender).map(({ stage, responseStatus, annotations }) => [stage, responseStatus?.code, annotations]), [["RequestReceived", undefined, undefined], ["ResponseComplete", 403, undefined]]);
+  deepEqual(
+    of(pretender).map(({ stage, responseStatus, annotations }) => [stage, responseStatus?.code, annotations]),
+    [
+      ["RequestReceived", undefined, undefined],
+      ["ResponseComplete", 403, undefined],
+    ],
+  );
   await cluster.close();
 });
 
@@ -86,10 +139,18 @@ test("audit: what lasts is told when it begins and when it ends, once", async ()
 test("audit: tokens are written nowhere, managed fields where they are wanted", async () => {
   const { cluster, of, events } = await start([{ level: "RequestResponse", omitManagedFields: true }]);
   await ask(cluster, "POST", "/api/v1/namespaces/default/serviceaccounts", { metadata: { name: "robot" } });
-  const issued = await ask(cluster, "POST", "/api/v1/namespaces/default/serviceaccounts/robot/token", { kind: "TokenRequest", apiVersion: "authentication.k8s.io/v1", spec: {} });
+  const issued = await ask(cluster, "POST", "/api/v1/namespaces/default/serviceaccounts/robot/token", {
+    kind: "TokenRequest",
+    apiVersion: "authentication.k8s.io/v1",
+    spec: {},
+  });
   equal(issued.status, 201);
   const { token } = issued.json["status"] as { token: string };
-  const reviewed = await ask(cluster, "POST", "/apis/authentication.k8s.io/v1/tokenreviews", { kind: "TokenReview", apiVersion: "authentication.k8s.io/v1", spec: { token } });
+  const reviewed = await ask(cluster, "POST", "/apis/authentication.k8s.io/v1/tokenreviews", {
+    kind: "TokenReview",
+    apiVersion: "authentication.k8s.io/v1",
+    spec: { token },
+  });
   equal((reviewed.json["status"] as { authenticated?: boolean }).authenticated, true);
   equal(of(reviewed).length, 2);
   for (const part of token.split(".")) ok(!JSON.stringify(events).includes(part), "a part of the token is in the log");
@@ -102,7 +163,9 @@ test("audit: tokens are written nowhere, managed fields where they are wanted", 
 
 test("audit: a pod that Pod Security notes, a version that is deprecated", async () => {
   const { cluster, of } = await start([{ level: "Metadata" }]);
-  await ask(cluster, "POST", "/api/v1/namespaces", { metadata: { name: "watched", labels: { "pod-security.kubernetes.io/enforce": "baseline", "pod-security.kubernetes.io/audit": "restricted" } } });
+  await ask(cluster, "POST", "/api/v1/namespaces", {
+    metadata: { name: "watched", labels: { "pod-security.kubernetes.io/enforce": "baseline", "pod-security.kubernetes.io/audit": "restricted" } },
+  });
   await ask(cluster, "POST", "/api/v1/namespaces/watched/serviceaccounts", { metadata: { name: "default" } });
   const pod = await ask(cluster, "POST", "/api/v1/namespaces/watched/pods", { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } });
   const annotations = of(pod)[1]!.annotations!;
@@ -114,7 +177,10 @@ test("audit: a pod that Pod Security notes, a version that is deprecated", async
 });
 
 test("audit: in strict mode a request that cannot be recorded is refused", async () => {
-  for (const [isStrict, status] of [[true, 500], [false, 200]] as const) {
+  for (const [isStrict, status] of [
+    [true, 500],
+    [false, 200],
+  ] as const) {
     const { cluster } = await start([{ level: "Metadata", users: ["jane"] }], { isStrict, fails: true });
     const answer = await ask({ client: cluster.clientFor({ username: "jane", groups: ["system:masters"] }) }, "GET", configMaps);
     equal(answer.status, status);

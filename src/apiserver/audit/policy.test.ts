@@ -34,11 +34,19 @@ test("audit policy: what a rule is for", () => {
     [{ nonResourceURLs: ["/healthz"] }, "GET", "/healthz/etcd", false],
     [{ nonResourceURLs: ["*"] }, "GET", "/api/v1/pods", false],
   ];
-  for (const [rule, method, path, isFor] of table) equal(judge({ rules: [{ level: "Metadata", ...rule }] }, jane, info(method, path)).level === "Metadata", isFor, `${JSON.stringify(rule)} ${path}`);
+  for (const [rule, method, path, isFor] of table)
+    equal(judge({ rules: [{ level: "Metadata", ...rule }] }, jane, info(method, path)).level === "Metadata", isFor, `${JSON.stringify(rule)} ${path}`);
 });
 
 test("audit policy: the first rule counts, and stages add up", () => {
-  const policy = { omitStages: ["RequestReceived" as const], omitManagedFields: true, rules: [{ level: "None" as const, users: ["joe"] }, { level: "Request" as const, omitStages: ["Panic" as const], omitManagedFields: false }] };
+  const policy = {
+    omitStages: ["RequestReceived" as const],
+    omitManagedFields: true,
+    rules: [
+      { level: "None" as const, users: ["joe"] },
+      { level: "Request" as const, omitStages: ["Panic" as const], omitManagedFields: false },
+    ],
+  };
   deepEqual(judge(policy, jane, info("GET", "/")), { level: "Request", omitStages: new Set(["RequestReceived", "Panic"]), omitsManagedFields: false });
   equal(judge(policy, undefined, info("GET", "/")).level, "Request");
   equal(judge({ rules: [] }, jane, info("GET", "/")).level, "None");
@@ -50,11 +58,17 @@ test("audit policy: what is refused", () => {
     [{ kind: "Policy", apiVersion: "audit.k8s.io/v1", rules: [] }, /^loaded illegal policy with 0 rules from file f$/],
     [{ kind: "Policy", apiVersion: "audit.k8s.io/v1beta1" }, /no kind "Policy" is registered for version "audit.k8s.io\/v1beta1"/],
     [rule({ level: "All" }), /^rules\[0\]\.level: Unsupported value: "All": supported values: /],
-    [rule({ nonResourceURLs: ["healthz"] }), /^rules\[0\]\.nonResourceURLs\[0\]: Invalid value: "healthz": non-resource URL rules must begin with a '\/' character$/],
+    [
+      rule({ nonResourceURLs: ["healthz"] }),
+      /^rules\[0\]\.nonResourceURLs\[0\]: Invalid value: "healthz": non-resource URL rules must begin with a '\/' character$/,
+    ],
     [rule({ nonResourceURLs: ["/a*/b"] }), /non-resource URL wildcards '\*' must be the final character of the rule$/],
     [rule({ nonResourceURLs: ["/a"], namespaces: ["b"] }), /rules cannot apply to both regular resources and non-resource URLs$/],
     [rule({ resources: [{ resourceNames: ["a"] }] }), /using resourceNames requires at least one resource$/],
-    [rule({ omitStages: ["Never"] }), /^rules\[0\]\.omitStages\[0\]: Invalid value: "Never": allowed stages are RequestReceived,ResponseStarted,ResponseComplete,Panic$/],
+    [
+      rule({ omitStages: ["Never"] }),
+      /^rules\[0\]\.omitStages\[0\]: Invalid value: "Never": allowed stages are RequestReceived,ResponseStarted,ResponseComplete,Panic$/,
+    ],
   ];
   for (const [document, text] of table) throws(() => readPolicy(document, "f"), { message: text });
 });

@@ -87,8 +87,14 @@ const stages: readonly string[] = ["RequestReceived", "ResponseStarted", "Respon
 
 /** A policy from the document of `--audit-policy-file`. Throws an Error that says what is wrong, as kube-apiserver words it. */
 export function readPolicy(document: unknown, file: string): AuditPolicy {
-  const { apiVersion, kind, ...policy } = (typeof document === "object" && document !== null ? document : {}) as AuditPolicy & { apiVersion?: string; kind?: string };
-  if (kind !== "Policy" || apiVersion !== "audit.k8s.io/v1") throw new Error(`failed decoding: no kind ${JSON.stringify(kind ?? "")} is registered for version ${JSON.stringify(apiVersion ?? "")} in scheme "k8s.io/apiserver/pkg/audit/scheme.go": from file ${file}`);
+  const { apiVersion, kind, ...policy } = (typeof document === "object" && document !== null ? document : {}) as AuditPolicy & {
+    apiVersion?: string;
+    kind?: string;
+  };
+  if (kind !== "Policy" || apiVersion !== "audit.k8s.io/v1")
+    throw new Error(
+      `failed decoding: no kind ${JSON.stringify(kind ?? "")} is registered for version ${JSON.stringify(apiVersion ?? "")} in scheme "k8s.io/apiserver/pkg/audit/scheme.go": from file ${file}`,
+    );
   const errors = validatePolicy(policy);
   if (errors.length > 0) {
     const texts = errors.map((error) => fieldErrorText(error));
@@ -100,7 +106,10 @@ export function readPolicy(document: unknown, file: string): AuditPolicy {
 
 /** All faults of a policy. */
 export function validatePolicy({ omitStages = [], rules = [] }: AuditPolicy): FieldError[] {
-  return [...validateStages(omitStages, FieldPath.root("omitStages")), ...rules.flatMap((rule, index) => validateRule(rule, FieldPath.root("rules").index(index)))];
+  return [
+    ...validateStages(omitStages, FieldPath.root("omitStages")),
+    ...rules.flatMap((rule, index) => validateRule(rule, FieldPath.root("rules").index(index))),
+  ];
 }
 
 function validateRule(rule: AuditRule, path: FieldPath): FieldError[] {
@@ -109,7 +118,8 @@ function validateRule(rule: AuditRule, path: FieldPath): FieldError[] {
   errors.push(...nonResourceURLs.flatMap((url, index) => validatePath(url, path.child("nonResourceURLs").index(index))));
   errors.push(...resources.flatMap((entry, index) => validateEntry(entry, path.child("resources").index(index))));
   errors.push(...validateStages(omitStages, path.child("omitStages")));
-  if (nonResourceURLs.length > 0 && (resources.length > 0 || namespaces.length > 0)) errors.push(invalid(path.child("nonResourceURLs"), nonResourceURLs, "rules cannot apply to both regular resources and non-resource URLs"));
+  if (nonResourceURLs.length > 0 && (resources.length > 0 || namespaces.length > 0))
+    errors.push(invalid(path.child("nonResourceURLs"), nonResourceURLs, "rules cannot apply to both regular resources and non-resource URLs"));
   return errors;
 }
 
@@ -122,7 +132,9 @@ function validatePath(url: string, path: FieldPath): FieldError[] {
 }
 
 function validateEntry({ resources = [], resourceNames = [] }: AuditResources, path: FieldPath): FieldError[] {
-  return resourceNames.length > 0 && resources.length === 0 ? [invalid(path.child("resourceNames"), resourceNames, "using resourceNames requires at least one resource")] : [];
+  return resourceNames.length > 0 && resources.length === 0
+    ? [invalid(path.child("resourceNames"), resourceNames, "using resourceNames requires at least one resource")]
+    : [];
 }
 
 function validateStages(given: readonly string[], path: FieldPath): FieldError[] {

@@ -103,7 +103,8 @@ export class AuditRecord {
       ...(this.#responseObject !== undefined && { responseObject: this.#responseObject }),
       requestReceivedTimestamp: this.#receivedAt,
       stageTimestamp: formatMicroTime(server.clock.nowMs()),
-      ...(auditAnnotations !== undefined && auditAnnotations.size > 0 && { annotations: Object.fromEntries([...auditAnnotations].sort(([a], [b]) => (a < b ? -1 : 1))) }),
+      ...(auditAnnotations !== undefined &&
+        auditAnnotations.size > 0 && { annotations: Object.fromEntries([...auditAnnotations].sort(([a], [b]) => (a < b ? -1 : 1))) }),
     };
   }
 

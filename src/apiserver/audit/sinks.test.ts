@@ -28,10 +28,11 @@ function parts() {
   const batches: string[][] = [];
   const arrivals: (() => void)[] = [];
   const sink = {
-    process: (events: readonly AuditEvent[]) => new Promise<boolean>((resolve) => {
-      batches.push(events.map(({ auditID }) => auditID));
-      arrivals.push(() => resolve(true));
-    }),
+    process: (events: readonly AuditEvent[]) =>
+      new Promise<boolean>((resolve) => {
+        batches.push(events.map(({ auditID }) => auditID));
+        arrivals.push(() => resolve(true));
+      }),
     close: () => Promise.resolve(),
   };
   const dropped = () => /apiserver_audit_error_total\{plugin="buffered"\} (\d+)/.exec(metrics.text())?.[1];
@@ -61,7 +62,11 @@ test("batches: one after the other where order counts, so many a second where th
   await loopTurn();
   deepEqual(one.batches, [["1"], ["2"]]);
   const two = parts();
-  const throttled = new BatchingSink(two.sink, { bufferSize: 10, maxBatchSize: 1, maxWaitMs: 60_000, throttle: { perSecond: 2, burst: 1 }, isConcurrent: true, clock: two.clock }, two.failures);
+  const throttled = new BatchingSink(
+    two.sink,
+    { bufferSize: 10, maxBatchSize: 1, maxWaitMs: 60_000, throttle: { perSecond: 2, burst: 1 }, isConcurrent: true, clock: two.clock },
+    two.failures,
+  );
   throttled.process([event("1"), event("2"), event("3")]);
   const counts: number[] = [];
   for (let halfSeconds = 0; halfSeconds < 3; halfSeconds++) {
@@ -84,16 +89,26 @@ test("batches: what finds the buffer full is dropped and counted; what waits at 
     await loopTurn();
   }
   await closed;
-  deepEqual(batches, [["1", "2"], ["3", "4"]]);
+  deepEqual(batches, [
+    ["1", "2"],
+    ["3", "4"],
+  ]);
   equal(dropped(), "2");
 });
 
 test("truncation: a long event loses its objects, a longer one is dropped, a long batch is split", async () => {
   const { failures, metrics } = parts();
   const batches: AuditEvent[][] = [];
-  const sink = truncating({ process: (events) => batches.push([...events]) > 0, close: () => Promise.resolve() }, { maxEventBytes: 390, maxBatchBytes: 400 }, failures);
+  const sink = truncating(
+    { process: (events) => batches.push([...events]) > 0, close: () => Promise.resolve() },
+    { maxEventBytes: 390, maxBatchBytes: 400 },
+    failures,
+  );
   equal(await sink.process([event("1"), event("2", { responseObject: "x".repeat(1000) }), event("3", { userAgent: "x".repeat(1000) })]), false);
-  deepEqual(batches.map((batch) => batch.map(({ auditID, responseObject, annotations }) => [auditID, responseObject, annotations])), [[["1", undefined, undefined]], [["2", undefined, { "audit.k8s.io/truncated": "true" }]]]);
+  deepEqual(
+    batches.map((batch) => batch.map(({ auditID, responseObject, annotations }) => [auditID, responseObject, annotations])),
+    [[["1", undefined, undefined]], [["2", undefined, { "audit.k8s.io/truncated": "true" }]]],
+  );
   ok(metrics.text().includes('apiserver_audit_error_total{plugin="truncate"} 1'));
 });
 
@@ -102,7 +117,13 @@ test("webhook: tried again with growing pauses, given up in the end; a refusal i
   const sent: number[] = [];
   let status = 500;
   const bodies: string[] = [];
-  const sink = webhookSink({ clock, random: seededRandom(1), firstPauseMs: 1000, failures, send: async (body) => (sent.push(clock.monotonicMs()), bodies.push(Buffer.from(body).toString()), { status, body: new Uint8Array() }) });
+  const sink = webhookSink({
+    clock,
+    random: seededRandom(1),
+    firstPauseMs: 1000,
+    failures,
+    send: async (body) => (sent.push(clock.monotonicMs()), bodies.push(Buffer.from(body).toString()), { status, body: new Uint8Array() }),
+  });
   const failing = Promise.resolve(sink.process([event("1")]));
   await clock.advance(60_000, loopTurn);
   equal(await failing, false);

@@ -28,7 +28,10 @@ export function webhookSink({ send, clock, random, firstPauseMs, failures }: Web
       const body = Buffer.from(goJson({ kind: "EventList", apiVersion: "audit.k8s.io/v1", metadata: {}, items: events.map(withoutType) }));
       let pauseMs = firstPauseMs;
       for (let attempt = 1; ; attempt++) {
-        const fault = await send(body, { timeoutMs }).then(({ status }) => (status >= 200 && status < 300 ? undefined : { text: `the server answered ${status}`, isFinal: status < 500 && status !== 429 }), (error: unknown) => ({ text: error instanceof Error ? error.message : String(error), isFinal: false }));
+        const fault = await send(body, { timeoutMs }).then(
+          ({ status }) => (status >= 200 && status < 300 ? undefined : { text: `the server answered ${status}`, isFinal: status < 500 && status !== 429 }),
+          (error: unknown) => ({ text: error instanceof Error ? error.message : String(error), isFinal: false }),
+        );
         if (fault === undefined) return true;
         if (fault.isFinal || attempt === attempts || closing.signal.aborted) return failures.note("webhook", events, fault.text);
         // While the server ends, the one try left is made at once.

@@ -30,7 +30,10 @@ test("bootstrap tokens", async () => {
   const good = { "token-id": "abcdef", "token-secret": "0123456789abcdef", "usage-bootstrap-authentication": "true" };
   const table: [data: Record<string, string>, groups: string[] | undefined][] = [
     [good, ["system:bootstrappers"]],
-    [{ ...good, "auth-extra-groups": "system:bootstrappers:b,system:bootstrappers:a" }, ["system:bootstrappers", "system:bootstrappers:a", "system:bootstrappers:b"]],
+    [
+      { ...good, "auth-extra-groups": "system:bootstrappers:b,system:bootstrappers:a" },
+      ["system:bootstrappers", "system:bootstrappers:a", "system:bootstrappers:b"],
+    ],
     [{ ...good, "auth-extra-groups": "system:masters" }, undefined],
     [{ ...good, "token-secret": "x" }, undefined],
     [{ ...good, expiration: "2029-12-31T00:00:00Z" }, undefined],
@@ -38,7 +41,9 @@ test("bootstrap tokens", async () => {
     [{ ...good, "usage-bootstrap-authentication": "yes" }, undefined],
   ];
   for (const [data, groups] of table) {
-    const kind = bootstrapTokens(["api"], clock, (name) => (name === "bootstrap-token-abcdef" ? { metadata: {}, type: "bootstrap.kubernetes.io/token", data: encode(data) } : undefined));
+    const kind = bootstrapTokens(["api"], clock, (name) =>
+      name === "bootstrap-token-abcdef" ? { metadata: {}, type: "bootstrap.kubernetes.io/token", data: encode(data) } : undefined,
+    );
     const result = await kind.authenticateToken("abcdef.0123456789abcdef", ["api"]);
     assert.deepEqual(result !== undefined && "user" in result ? result.user.groups : undefined, groups);
   }

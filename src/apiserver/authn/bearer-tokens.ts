@@ -50,7 +50,11 @@ export class BearerTokens implements Authenticator {
 }
 
 /** A kind of token that names no audience is good for the server's own. */
-export function forApiAudiences(name: string, apiAudiences: readonly string[], find: (token: string) => { readonly user: UserInfo } | { readonly rejected: string } | undefined): TokenAuthenticator {
+export function forApiAudiences(
+  name: string,
+  apiAudiences: readonly string[],
+  find: (token: string) => { readonly user: UserInfo } | { readonly rejected: string } | undefined,
+): TokenAuthenticator {
   return {
     name,
     authenticateToken(token, asked) {

@@ -5,7 +5,9 @@ import { X509Certificate, createHash } from "node:crypto";
 const rememberedLimit = 1000;
 
 /** A certificate that was looked at. Whether it is valid at a time is asked at each use. */
-export type LookedAt = { readonly certificate: X509Certificate; readonly fingerprint: string; readonly fromMs: number; readonly toMs: number } | { readonly rejected: string };
+export type LookedAt =
+  | { readonly certificate: X509Certificate; readonly fingerprint: string; readonly fromMs: number; readonly toMs: number }
+  | { readonly rejected: string };
 
 export class CertificateTrust {
   #issuers: readonly X509Certificate[] = [];
@@ -44,7 +46,8 @@ export class CertificateTrust {
     const certificate = new X509Certificate(der);
     const issuer = this.#issuers.find((candidate) => certificate.checkIssued(candidate) && certificate.verify(candidate.publicKey));
     if (issuer === undefined) return { rejected: "x509: certificate signed by unknown authority" };
-    if (certificate.keyUsage !== undefined && !certificate.keyUsage.includes("1.3.6.1.5.5.7.3.2")) return { rejected: "x509: certificate specifies an incompatible key usage" };
+    if (certificate.keyUsage !== undefined && !certificate.keyUsage.includes("1.3.6.1.5.5.7.3.2"))
+      return { rejected: "x509: certificate specifies an incompatible key usage" };
     return { certificate, fingerprint, fromMs: certificate.validFromDate.getTime(), toMs: certificate.validToDate.getTime() };
   }
 }

@@ -65,7 +65,8 @@ export class ConfiguredTokens {
     const fault = this.#faultOf(configuration);
     if (fault !== undefined) throw new Error(fault);
     // Who may come without credentials is decided once.
-    if (!isDeepStrictEqual(configuration.anonymous, this.#options.authentication?.anonymous)) throw new Error("anonymous: Forbidden: changed from initial configuration file");
+    if (!isDeepStrictEqual(configuration.anonymous, this.#options.authentication?.anonymous))
+      throw new Error("anonymous: Forbidden: changed from initial configuration file");
     this.#following.abort();
     this.#following = new AbortController();
     this.bearerTokens.replace(this.#kinds(configuration));
@@ -97,7 +98,11 @@ export function anonymousChoice({ authentication }: AuthenticationOptions, isAll
 }
 
 /** Its keys are read in the background. */
-function followIssuer(configuration: JwtConfiguration, read: DocumentReader, { clock, log, tasks, apiAudiences, until }: TokenParts & { readonly until: AbortSignal }): TokenAuthenticator {
+function followIssuer(
+  configuration: JwtConfiguration,
+  read: DocumentReader,
+  { clock, log, tasks, apiAudiences, until }: TokenParts & { readonly until: AbortSignal },
+): TokenAuthenticator {
   const { url, discoveryURL, certificateAuthority } = configuration.issuer;
   const discoveryUrl = discoveryURL ?? `${url.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const keys = new KeySet({ issuer: url, discoveryUrl, certificateAuthority, read, clock, log });

@@ -11,7 +11,10 @@ test("who is wanted", () => {
     [{ "impersonate-user": "a", "impersonate-group": "system:unauthenticated" }, ["system:unauthenticated"]],
     [{ "impersonate-user": "system:anonymous" }, ["system:unauthenticated"]],
     [{ "impersonate-user": "system:serviceaccount:n:s" }, ["system:serviceaccounts", "system:serviceaccounts:n", "system:authenticated"]],
-    [{ "impersonate-group": "g" }, 'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"g"}, Extra:map[string][]string(nil)} without impersonating a user name'],
+    [
+      { "impersonate-group": "g" },
+      'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"g"}, Extra:map[string][]string(nil)} without impersonating a user name',
+    ],
   ];
   for (const [headers, expected] of table) {
     if (typeof expected === "string") assert.throws(() => wantedUser(headers), { message: expected });
@@ -24,7 +27,8 @@ test("who is wanted", () => {
 test("the rights that each way takes", () => {
   const user = { username: "caller", groups: [] };
   const request: AuthorizationAttributes = { kind: "path", user, verb: "get", path: "/x" };
-  const verbs = (headers: Record<string, string>) => Object.fromEntries(impersonationModes.map((mode) => [mode.name, mode.checks(user, wantedUser(headers)!, request)?.map(({ verb }) => verb)]));
+  const verbs = (headers: Record<string, string>) =>
+    Object.fromEntries(impersonationModes.map((mode) => [mode.name, mode.checks(user, wantedUser(headers)!, request)?.map(({ verb }) => verb)]));
   assert.deepEqual(verbs({ "impersonate-user": "a", "impersonate-group": "g" }), {
     "associated-node": undefined,
     "arbitrary-node": undefined,
@@ -32,5 +36,10 @@ test("the rights that each way takes", () => {
     "user-info": ["impersonate-on:user-info:get", "impersonate:user-info", "impersonate:user-info"],
     legacy: ["impersonate", "impersonate"],
   });
-  assert.deepEqual(Object.entries(verbs({ "impersonate-user": "system:node:n" })).filter(([, list]) => list !== undefined).map(([name]) => name), ["arbitrary-node", "legacy"]);
+  assert.deepEqual(
+    Object.entries(verbs({ "impersonate-user": "system:node:n" }))
+      .filter(([, list]) => list !== undefined)
+      .map(([name]) => name),
+    ["arbitrary-node", "legacy"],
+  );
 });

@@ -54,6 +54,12 @@ function unescapeKey(key: string): string {
 function goText({ username, uid, groups, extra }: WantedUser): string {
   const list = (items: readonly string[]) => `[]string{${items.map((item) => JSON.stringify(item)).join(", ")}}`;
   const groupText = groups.length === 0 ? "[]string(nil)" : list(groups);
-  const extraText = extra.size === 0 ? "map[string][]string(nil)" : `map[string][]string{${[...extra.keys()].sort().map((key) => `${JSON.stringify(key)}:${list(extra.get(key)!)}`).join(", ")}}`;
+  const extraText =
+    extra.size === 0
+      ? "map[string][]string(nil)"
+      : `map[string][]string{${[...extra.keys()]
+          .sort()
+          .map((key) => `${JSON.stringify(key)}:${list(extra.get(key)!)}`)
+          .join(", ")}}`;
   return `&user.DefaultInfo{Name:${JSON.stringify(username)}, UID:${JSON.stringify(uid)}, Groups:${groupText}, Extra:${extraText}}`;
 }

@@ -29,7 +29,8 @@ export function requestHeaders(trust: CertificateTrust, names: RequestHeaderName
       const fault = faultAt(looked, clock.nowMs());
       if (fault !== undefined || "rejected" in looked) return { rejected: fault ?? "" };
       const commonName = parseSubject(looked.certificate.subject).get("CN")?.[0] ?? "";
-      if (names.allowedNames.length > 0 && !names.allowedNames.includes(commonName)) return { rejected: `x509: subject with cn=${commonName} is not in the allowed list` };
+      if (names.allowedNames.length > 0 && !names.allowedNames.includes(commonName))
+        return { rejected: `x509: subject with cn=${commonName} is not in the allowed list` };
       return userOf(request, names);
     },
   };

@@ -159,7 +159,8 @@ export function serviceAccountTokens(signer: TokenSigner, { clock, find, noteUse
       if ("fault" in opened) return { rejected: opened.fault };
       const { payload } = opened;
       const nowMs = clock.nowMs();
-      if (payload.iss === legacyIssuer) return checkLegacy(token, payload, { nowMs, find, noteUse, audiences: audiences.filter((audience) => signer.audiences.includes(audience)) });
+      if (payload.iss === legacyIssuer)
+        return checkLegacy(token, payload, { nowMs, find, noteUse, audiences: audiences.filter((audience) => signer.audiences.includes(audience)) });
       if (payload.exp !== undefined && payload.exp <= nowMs / 1000) return { rejected: "service account token has expired" };
       if (payload.nbf !== undefined && payload.nbf > nowMs / 1000 + leewaySeconds) return { rejected: "service account token is not valid yet" };
       const carried = typeof payload.aud === "string" ? [payload.aud] : (payload.aud ?? []);
@@ -187,7 +188,11 @@ interface BindingOptions {
 }
 
 /** A token that stands in a Secret is good as long as it stands there. */
-function checkLegacy(token: string, payload: JwtPayload, { audiences, find, nowMs, noteUse }: BindingOptions & Pick<ServiceAccountTokenParts, "noteUse">): TokenResult {
+function checkLegacy(
+  token: string,
+  payload: JwtPayload,
+  { audiences, find, nowMs, noteUse }: BindingOptions & Pick<ServiceAccountTokenParts, "noteUse">,
+): TokenResult {
   const claim = (name: string) => String((payload as Readonly<Record<string, unknown>>)[`kubernetes.io/serviceaccount/${name}`] ?? "");
   const [namespace, secretName, accountName, uid] = [claim("namespace"), claim("secret.name"), claim("service-account.name"), claim("service-account.uid")];
   if (audiences.length === 0) return undefined;
@@ -195,14 +200,19 @@ function checkLegacy(token: string, payload: JwtPayload, { audiences, find, nowM
   const account = find("/serviceaccounts", namespace, accountName);
   const stored = Buffer.from((secret?.["data"] as Record<string, string> | undefined)?.["token"] ?? "", "base64");
   const given = Buffer.from(token);
-  if (secret === undefined || stored.length !== given.length || !timingSafeEqual(stored, given)) return { rejected: "service account token has been invalidated" };
+  if (secret === undefined || stored.length !== given.length || !timingSafeEqual(stored, given))
+    return { rejected: "service account token has been invalidated" };
   if (account === undefined || hasLeft(account, nowMs)) return { rejected: "service account has been deleted" };
   if (account.metadata.uid !== uid) return { rejected: `service account UID (${account.metadata.uid}) does not match claim (${uid})` };
   const { labels = {} } = secret.metadata;
-  if ((labels[invalidSinceLabel] ?? "") !== "") return { rejected: `the token in secret ${namespace}/${secretName} for service account ${namespace}/${accountName} has been marked invalid. ${howToGoOn}` };
+  if ((labels[invalidSinceLabel] ?? "") !== "")
+    return { rejected: `the token in secret ${namespace}/${secretName} for service account ${namespace}/${accountName} has been marked invalid. ${howToGoOn}` };
   const day = new Date(nowMs).toISOString().slice(0, 10);
   if (labels[lastUsedLabel] !== day) noteUse(namespace, secretName, day);
-  return { user: { username: `system:serviceaccount:${namespace}:${accountName}`, uid, groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`] }, audiences };
+  return {
+    user: { username: `system:serviceaccount:${namespace}:${accountName}`, uid, groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`] },
+    audiences,
+  };
 }
 
 const howToGoOn = `Use tokens from the TokenRequest API or manually created secret-based tokens, or remove the '${invalidSinceLabel}' label from the secret to temporarily allow use of this token`;
@@ -212,21 +222,30 @@ function checkBindings(payload: JwtPayload, options: BindingOptions): TokenResul
   const { namespace = "", serviceaccount = {} } = claims;
   const account = options.find("/serviceaccounts", namespace, serviceaccount.name ?? "");
   if (account === undefined || hasLeft(account, options.nowMs)) return { rejected: "service account has been deleted" };
-  if (account.metadata.uid !== serviceaccount.uid) return { rejected: `service account UID (${account.metadata.uid}) does not match claim (${serviceaccount.uid})` };
+  if (account.metadata.uid !== serviceaccount.uid)
+    return { rejected: `service account UID (${account.metadata.uid}) does not match claim (${serviceaccount.uid})` };
   const extra: Record<string, string[]> = { "authentication.kubernetes.io/credential-id": [`JTI=${payload.jti ?? ""}`] };
-  for (const [kind, resource] of [["secret", "/secrets"], ["pod", "/pods"], ["node", "/nodes"]] as const) {
+  for (const [kind, resource] of [
+    ["secret", "/secrets"],
+    ["pod", "/pods"],
+    ["node", "/nodes"],
+  ] as const) {
     const bound = claims[kind];
     if (bound === undefined) continue;
     if (kind !== "node" || claims.pod === undefined) {
       const object = options.find(resource, kind === "node" ? "" : namespace, bound.name);
-      if (object === undefined || hasLeft(object, options.nowMs) || object.metadata.uid !== bound.uid) return { rejected: "service account token has been invalidated" };
+      if (object === undefined || hasLeft(object, options.nowMs) || object.metadata.uid !== bound.uid)
+        return { rejected: "service account token has been invalidated" };
     }
     if (kind === "secret") continue;
     extra[`authentication.kubernetes.io/${kind}-name`] = [bound.name];
     if (bound.uid !== undefined) extra[`authentication.kubernetes.io/${kind}-uid`] = [bound.uid];
   }
   const username = `system:serviceaccount:${namespace}:${serviceaccount.name}`;
-  return { user: { username, uid: serviceaccount.uid!, groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`], extra }, audiences: options.audiences };
+  return {
+    user: { username, uid: serviceaccount.uid!, groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`], extra },
+    audiences: options.audiences,
+  };
 }
 
 function hasLeft(object: KubeObject, nowMs: number): boolean {

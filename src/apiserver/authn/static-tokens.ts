@@ -25,5 +25,7 @@ const digest = (token: string) => createHash("sha256").update(token).digest("hex
 
 /** Fields of a line; a quoted one may hold commas, and quotes written twice. */
 function readCsv(line: string): string[] {
-  return [...line.matchAll(/(?:^|,)\s*(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) => (quoted === undefined ? plain!.trimEnd() : quoted.replaceAll('""', '"')));
+  return [...line.matchAll(/(?:^|,)\s*(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) =>
+    quoted === undefined ? plain!.trimEnd() : quoted.replaceAll('""', '"'),
+  );
 }

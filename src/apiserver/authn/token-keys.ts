@@ -53,5 +53,7 @@ function algorithmOf(key: KeyObject): { readonly algorithm: string; readonly has
 }
 
 function keyId(key: KeyObject): string {
-  return createHash("sha256").update(key.export({ type: "spki", format: "der" })).digest("base64url");
+  return createHash("sha256")
+    .update(key.export({ type: "spki", format: "der" }))
+    .digest("base64url");
 }

@@ -45,7 +45,11 @@ export function webhookTokens({ send, version, cacheTtlMs }: WebhookTokenOptions
   };
 }
 
-function resultOf({ authenticated = false, user = {}, audiences: stated, error = "" }: Answer, asked: readonly string[], apiAudiences: readonly string[]): TokenResult {
+function resultOf(
+  { authenticated = false, user = {}, audiences: stated, error = "" }: Answer,
+  asked: readonly string[],
+  apiAudiences: readonly string[],
+): TokenResult {
   if (!authenticated) return error === "" ? undefined : { rejected: error };
   // A webhook that knows nothing of audiences speaks of the server's own.
   const audiences = asked.filter((audience) => (stated ?? apiAudiences).includes(audience));

@@ -6,8 +6,25 @@ import type { AuthorizationAttributes } from "./authorizer.ts";
 const line = (spec: object) => JSON.stringify({ apiVersion: "abac.authorization.kubernetes.io/v1beta1", kind: "Policy", spec });
 
 test("policies", async () => {
-  const authorizer = abacAuthorizer([line({ user: "bob", namespace: "ns1", resource: "pods", readonly: true }), "# note", line({ user: "*", nonResourcePath: "/version", readonly: true }), line({ group: "two", user: "gina", namespace: "*", resource: "pods" })].join("\n"));
-  const resource = (username: string, verb: string, namespace: string, groups: string[] = []): AuthorizationAttributes => ({ kind: "resource", user: { username, groups }, verb, group: "", version: "v1", resource: "pods", subresource: "", namespace, name: "" });
+  const authorizer = abacAuthorizer(
+    [
+      line({ user: "bob", namespace: "ns1", resource: "pods", readonly: true }),
+      "# note",
+      line({ user: "*", nonResourcePath: "/version", readonly: true }),
+      line({ group: "two", user: "gina", namespace: "*", resource: "pods" }),
+    ].join("\n"),
+  );
+  const resource = (username: string, verb: string, namespace: string, groups: string[] = []): AuthorizationAttributes => ({
+    kind: "resource",
+    user: { username, groups },
+    verb,
+    group: "",
+    version: "v1",
+    resource: "pods",
+    subresource: "",
+    namespace,
+    name: "",
+  });
   const path = (groups: string[]): AuthorizationAttributes => ({ kind: "path", user: { username: "x", groups }, verb: "get", path: "/version" });
   const table: [asked: AuthorizationAttributes, verdict: string][] = [
     [resource("bob", "list", "ns1"), "allow"],

@@ -42,7 +42,11 @@ function readPolicy(line: string, number: number): Policy[] {
 }
 
 function matches(policy: Policy, attributes: AuthorizationAttributes): boolean {
-  return matchesSubject(policy, attributes.user) && (!policy.readonly || readVerbs.has(attributes.verb)) && (attributes.kind === "resource" ? matchesResource(policy, attributes) : matchesPath(policy.nonResourcePath, attributes.path));
+  return (
+    matchesSubject(policy, attributes.user) &&
+    (!policy.readonly || readVerbs.has(attributes.verb)) &&
+    (attributes.kind === "resource" ? matchesResource(policy, attributes) : matchesPath(policy.nonResourcePath, attributes.path))
+  );
 }
 
 /** Both user and group must match when both are given; a policy without either is for nobody. */
@@ -58,7 +62,10 @@ function matchesSubject({ user, group }: Policy, who: UserInfo): boolean {
 function rulesOf({ apiGroup, resource, namespace, nonResourcePath, readonly }: Policy, asked: string): { readonly rule: PolicyRule }[] {
   const verbs = readonly ? [...readVerbs] : ["*"];
   if (namespace !== "*" && namespace !== asked) return [];
-  return [...(resource === "" ? [] : [{ rule: { verbs, apiGroups: [apiGroup], resources: [resource] } }]), ...(nonResourcePath === "" ? [] : [{ rule: { verbs, nonResourceURLs: [nonResourcePath] } }])];
+  return [
+    ...(resource === "" ? [] : [{ rule: { verbs, apiGroups: [apiGroup], resources: [resource] } }]),
+    ...(nonResourcePath === "" ? [] : [{ rule: { verbs, nonResourceURLs: [nonResourcePath] } }]),
+  ];
 }
 
 function matchesResource(policy: Policy, { group, resource, namespace }: Extract<AuthorizationAttributes, { kind: "resource" }>): boolean {

@@ -42,9 +42,11 @@ async function checkRole(request: AdmissionRequest, resolver: RuleResolver): Pro
   const { resource } = definition;
   if (await isAllowed(request, { verb: "escalate", resource, namespace, name: context.info.name })) return;
   const role = request.object as unknown as ClusterRole;
-  const hasAggregation = (object: KubeObject | undefined) => ((object as unknown as ClusterRole | undefined)?.aggregationRule?.clusterRoleSelectors ?? []).length > 0;
+  const hasAggregation = (object: KubeObject | undefined) =>
+    ((object as unknown as ClusterRole | undefined)?.aggregationRule?.clusterRoleSelectors ?? []).length > 0;
   if (hasAggregation(request.object) || hasAggregation(request.oldObject)) {
-    if (fault(request, resolver, fullAuthority) !== undefined) throw forbiddenError(definition, role.metadata.name ?? "", "must have cluster-admin privileges to use the aggregationRule");
+    if (fault(request, resolver, fullAuthority) !== undefined)
+      throw forbiddenError(definition, role.metadata.name ?? "", "must have cluster-admin privileges to use the aggregationRule");
   }
   refuseWith(request, fault(request, resolver, role.rules ?? []));
 }
@@ -88,6 +90,8 @@ function onlyMarksForCollection(object: KubeObject, old: KubeObject): boolean {
     for (const name of collectorFields) delete metadata[name];
     return { ...source, metadata };
   };
-  const isChanged = !deepEqual(object.metadata.ownerReferences ?? [], old.metadata.ownerReferences ?? []) || !deepEqual(object.metadata.finalizers ?? [], old.metadata.finalizers ?? []);
+  const isChanged =
+    !deepEqual(object.metadata.ownerReferences ?? [], old.metadata.ownerReferences ?? []) ||
+    !deepEqual(object.metadata.finalizers ?? [], old.metadata.finalizers ?? []);
   return isChanged && deepEqual(bare(object), bare(old));
 }

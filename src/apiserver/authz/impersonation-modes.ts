@@ -40,7 +40,9 @@ export const impersonationModes: readonly ImpersonationMode[] = [
     checks(user, wanted, request) {
       const account = serviceAccountUser.exec(wanted.username);
       if (account === null || wanted.groups.length > 0 || wanted.uid !== "" || wanted.extra.size > 0) return undefined;
-      return constrained(this.name, user, request, [{ ...authentication, user, verb: "", resource: "serviceaccounts", namespace: account[1]!, name: account[2]! }]);
+      return constrained(this.name, user, request, [
+        { ...authentication, user, verb: "", resource: "serviceaccounts", namespace: account[1]!, name: account[2]! },
+      ]);
     },
   },
   {
@@ -48,7 +50,12 @@ export const impersonationModes: readonly ImpersonationMode[] = [
     checks(user, wanted, request) {
       if (wanted.username.startsWith(nodePrefix) || serviceAccountUser.test(wanted.username)) return undefined;
       const { uid, groups, extra } = attributeChecks(user, wanted, "authentication.k8s.io");
-      return constrained(this.name, user, request, [{ ...authentication, user, verb: "", resource: "users", name: wanted.username }, ...uid, ...groups, ...extra]);
+      return constrained(this.name, user, request, [
+        { ...authentication, user, verb: "", resource: "users", name: wanted.username },
+        ...uid,
+        ...groups,
+        ...extra,
+      ]);
     },
   },
   {
@@ -56,7 +63,10 @@ export const impersonationModes: readonly ImpersonationMode[] = [
     checks(user, wanted) {
       const account = serviceAccountUser.exec(wanted.username);
       const core = { ...authentication, user, group: "", verb: "" } as const;
-      const identity = account === null ? { ...core, resource: "users", name: wanted.username } : { ...core, resource: "serviceaccounts", namespace: account[1]!, name: account[2]! };
+      const identity =
+        account === null
+          ? { ...core, resource: "users", name: wanted.username }
+          : { ...core, resource: "serviceaccounts", namespace: account[1]!, name: account[2]! };
       const { uid, groups, extra } = attributeChecks(user, wanted, "");
       return [identity, ...groups, ...extra, ...uid].map((check) => ({ ...check, verb: "impersonate" }));
     },
@@ -68,7 +78,11 @@ function constrained(mode: string, user: UserInfo, request: AuthorizationAttribu
   return [{ ...request, user, verb: `impersonate-on:${mode}:${request.verb}` }, ...identity.map((check) => ({ ...check, verb: `impersonate:${mode}` }))];
 }
 
-function attributeChecks(user: UserInfo, { groups, uid, extra }: WantedUser, groupsGroup: string): Readonly<Record<"uid" | "groups" | "extra", ResourceAttributes[]>> {
+function attributeChecks(
+  user: UserInfo,
+  { groups, uid, extra }: WantedUser,
+  groupsGroup: string,
+): Readonly<Record<"uid" | "groups" | "extra", ResourceAttributes[]>> {
   const base = { ...authentication, user, verb: "" } as const;
   return {
     uid: uid === "" ? [] : [{ ...base, resource: "uids", name: uid }],

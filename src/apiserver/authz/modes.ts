@@ -13,7 +13,12 @@ export interface AuthorizationChoice {
   readonly abacPolicies?: string;
 }
 
-export const defaultAuthorization: AuthorizationChoice = { authorizers: [{ type: "Node", name: "node" }, { type: "RBAC", name: "rbac" }] };
+export const defaultAuthorization: AuthorizationChoice = {
+  authorizers: [
+    { type: "Node", name: "node" },
+    { type: "RBAC", name: "rbac" },
+  ],
+};
 
 /** The chosen authorizers, which may be replaced while the server runs. */
 export class ReplaceableAuthorizers {

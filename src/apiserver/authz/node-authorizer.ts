@@ -41,9 +41,14 @@ interface Question {
 type Rule = (question: Question) => Decision;
 
 const rules: Readonly<Record<string, Rule>> = {
-  "/secrets": (question) => read(question, () => refers(question, "secret") || question.graph.needsSecretOfVolume(question.nodeName, question.attributes.namespace, question.attributes.name)),
+  "/secrets": (question) =>
+    read(
+      question,
+      () => refers(question, "secret") || question.graph.needsSecretOfVolume(question.nodeName, question.attributes.namespace, question.attributes.name),
+    ),
   "/configmaps": (question) => read(question, () => refers(question, "configmap")),
-  "/persistentvolumeclaims": (question) => (question.attributes.subresource === "status" ? writeStatus(question, () => refers(question, "claim")) : get(question, () => refers(question, "claim"))),
+  "/persistentvolumeclaims": (question) =>
+    question.attributes.subresource === "status" ? writeStatus(question, () => refers(question, "claim")) : get(question, () => refers(question, "claim")),
   "/persistentvolumes": (question) => get(question, () => question.graph.usesVolume(question.nodeName, question.attributes.name)),
   "/serviceaccounts": serviceAccount,
   "/nodes": node,
@@ -143,7 +148,9 @@ function node({ attributes, nodeName }: Question): Decision {
   if (verb === "create" || isWrite) return allowed;
   if (!["get", "list", "watch"].includes(verb)) return noOpinion;
   if (name === nodeName) return allowed;
-  return declined(name === "" ? `node '${nodeName}' cannot read all nodes, only its own Node object` : `node '${nodeName}' cannot read '${name}', only its own Node object`);
+  return declined(
+    name === "" ? `node '${nodeName}' cannot read all nodes, only its own Node object` : `node '${nodeName}' cannot read '${name}', only its own Node object`,
+  );
 }
 
 function pod(question: Question): Decision {

@@ -59,7 +59,8 @@ export class RbacAuthorizer implements Authorizer {
 
   #rulesOf(reference: RoleRef, namespace: string, missing: string[]): readonly PolicyRule[] {
     const rules = this.rulesOfRole(reference, namespace);
-    if (rules === undefined) missing.push(`${reference.kind === "ClusterRole" ? "clusterrole" : "role"}.rbac.authorization.k8s.io ${JSON.stringify(reference.name)} not found`);
+    if (rules === undefined)
+      missing.push(`${reference.kind === "ClusterRole" ? "clusterrole" : "role"}.rbac.authorization.k8s.io ${JSON.stringify(reference.name)} not found`);
     return rules ?? [];
   }
 }
@@ -126,7 +127,9 @@ class SubjectIndex<B extends RoleBinding | ClusterRoleBinding> {
 
 function subjectKey({ metadata }: RoleBinding | ClusterRoleBinding, subject: Subject): string {
   const namespace = metadata.namespace ?? "";
-  return subject.kind === "ServiceAccount" ? `${namespace} User system:serviceaccount:${subject.namespace || namespace}:${subject.name}` : `${namespace} ${subject.kind} ${subject.name}`;
+  return subject.kind === "ServiceAccount"
+    ? `${namespace} User system:serviceaccount:${subject.namespace || namespace}:${subject.name}`
+    : `${namespace} ${subject.kind} ${subject.name}`;
 }
 
 function insertByName<B extends RoleBinding | ClusterRoleBinding>(list: FoundBinding<B>[], added: FoundBinding<B>): void {
@@ -135,8 +138,12 @@ function insertByName<B extends RoleBinding | ClusterRoleBinding>(list: FoundBin
 }
 
 function describe({ metadata, roleRef }: RoleBinding | ClusterRoleBinding, subject: Subject): string {
-  const binding = metadata.namespace === undefined ? `ClusterRoleBinding ${JSON.stringify(metadata.name)}` : `RoleBinding ${JSON.stringify(`${metadata.name}/${metadata.namespace}`)}`;
-  const subjectText = subject.kind === "ServiceAccount" ? `ServiceAccount "${subject.name}/${subject.namespace ?? ""}"` : `${subject.kind} ${JSON.stringify(subject.name)}`;
+  const binding =
+    metadata.namespace === undefined
+      ? `ClusterRoleBinding ${JSON.stringify(metadata.name)}`
+      : `RoleBinding ${JSON.stringify(`${metadata.name}/${metadata.namespace}`)}`;
+  const subjectText =
+    subject.kind === "ServiceAccount" ? `ServiceAccount "${subject.name}/${subject.namespace ?? ""}"` : `${subject.kind} ${JSON.stringify(subject.name)}`;
   return `${binding} of ${roleRef.kind} ${JSON.stringify(roleRef.name)} to ${subjectText}`;
 }
 
@@ -145,7 +152,11 @@ export function ruleAllows(rule: PolicyRule, attributes: AuthorizationAttributes
   if (!matches(rule.verbs ?? [], attributes.verb)) return false;
   if (attributes.kind === "path") return (rule.nonResourceURLs ?? []).some((url) => pathMatches(url, attributes.path));
   const resource = attributes.subresource === "" ? attributes.resource : `${attributes.resource}/${attributes.subresource}`;
-  return matches(rule.apiGroups ?? [], attributes.group) && resourceMatches(rule.resources ?? [], resource, attributes.subresource) && nameMatches(rule.resourceNames ?? [], attributes.name);
+  return (
+    matches(rule.apiGroups ?? [], attributes.group) &&
+    resourceMatches(rule.resources ?? [], resource, attributes.subresource) &&
+    nameMatches(rule.resourceNames ?? [], attributes.name)
+  );
 }
 
 const matches = (allowed: readonly string[], value: string) => allowed.includes("*") || allowed.includes(value);

@@ -7,7 +7,12 @@ export function refusal(attributes: AuthorizationAttributes, decision: Decision)
   const user = JSON.stringify(attributes.user.username);
   const reason = decision.reason === "" ? "" : `: ${decision.reason}`;
   if (attributes.kind === "path") {
-    return new StatusError({ message: `forbidden: User ${user} cannot ${attributes.verb} path ${JSON.stringify(attributes.path)}${reason}`, reason: "Forbidden", details: {}, code: 403 });
+    return new StatusError({
+      message: `forbidden: User ${user} cannot ${attributes.verb} path ${JSON.stringify(attributes.path)}${reason}`,
+      reason: "Forbidden",
+      details: {},
+      code: 403,
+    });
   }
   const { group, resource, subresource, namespace, name, verb } = attributes;
   const what = subresource === "" ? resource : `${resource}/${subresource}`;

@@ -31,7 +31,9 @@ function covers(owned: PolicyRule, right: PolicyRule): boolean {
     hasAll(owned.verbs, right.verbs) &&
     hasAll(owned.apiGroups, right.apiGroups) &&
     (right.resources ?? []).every((resource) => hasResource(owned.resources ?? [], resource)) &&
-    (right.nonResourceURLs ?? []).every((url) => (owned.nonResourceURLs ?? []).some((own) => own === url || (own.endsWith("*") && url.startsWith(own.replace(/\*+$/, ""))))) &&
+    (right.nonResourceURLs ?? []).every((url) =>
+      (owned.nonResourceURLs ?? []).some((own) => own === url || (own.endsWith("*") && url.startsWith(own.replace(/\*+$/, "")))),
+    ) &&
     (ownNames.length === 0 || (names.length > 0 && names.every((name) => ownNames.includes(name))))
   );
 }

@@ -25,7 +25,13 @@ export interface WebhookAuthorizerOptions {
 export function webhookAuthorizer(options: WebhookAuthorizerOptions, clock: Clock): Authorizer {
   const cache = new AnswerCache<Decision>(clock);
   const conditions = options.matchConditions.map(compileCondition);
-  const webhook = { send: options.send, clock, kind: "SubjectAccessReview", apiVersion: `authorization.k8s.io/${options.version}`, timeoutMs: options.timeoutMs } as const;
+  const webhook = {
+    send: options.send,
+    clock,
+    kind: "SubjectAccessReview",
+    apiVersion: `authorization.k8s.io/${options.version}`,
+    timeoutMs: options.timeoutMs,
+  } as const;
   const verdictOnFailure = options.failurePolicy === "Deny" ? "deny" : "no-opinion";
   return {
     name: "webhook",
@@ -66,7 +72,9 @@ function matchAll(conditions: readonly ReturnType<typeof compileCondition>[], re
 function specOf(attributes: AuthorizationAttributes, version: string): object {
   const { username, groups, extra, uid } = attributes.user;
   return {
-    ...(attributes.kind === "resource" ? { resourceAttributes: resourceOf(attributes) } : { nonResourceAttributes: present({ path: attributes.path, verb: attributes.verb }) }),
+    ...(attributes.kind === "resource"
+      ? { resourceAttributes: resourceOf(attributes) }
+      : { nonResourceAttributes: present({ path: attributes.path, verb: attributes.verb }) }),
     ...present({ user: username }),
     ...(groups.length > 0 && { [version === "v1beta1" ? "group" : "groups"]: groups }),
     ...(extra !== undefined && { extra }),
@@ -74,7 +82,17 @@ function specOf(attributes: AuthorizationAttributes, version: string): object {
   };
 }
 
-function resourceOf({ namespace, verb, group, version, resource, subresource, name, fieldSelector, labelSelector }: Extract<AuthorizationAttributes, { kind: "resource" }>): object {
+function resourceOf({
+  namespace,
+  verb,
+  group,
+  version,
+  resource,
+  subresource,
+  name,
+  fieldSelector,
+  labelSelector,
+}: Extract<AuthorizationAttributes, { kind: "resource" }>): object {
   return {
     ...present({ namespace, verb, group, version, resource, subresource, name }),
     ...(fieldSelector !== undefined && fieldSelector.length > 0 && { fieldSelector: { requirements: fieldRequirements(fieldSelector) } }),
@@ -90,7 +108,17 @@ function fieldRequirements(selector: FieldSelector): object[] {
   return selector.map(({ field, isEqual, value }) => ({ key: field, operator: isEqual ? "In" : "NotIn", values: [value] }));
 }
 
-const operators: Readonly<Record<LabelRequirement["operator"], string | undefined>> = { in: "In", "=": "In", "==": "In", notin: "NotIn", "!=": "NotIn", exists: "Exists", "!": "DoesNotExist", gt: undefined, lt: undefined };
+const operators: Readonly<Record<LabelRequirement["operator"], string | undefined>> = {
+  in: "In",
+  "=": "In",
+  "==": "In",
+  notin: "NotIn",
+  "!=": "NotIn",
+  exists: "Exists",
+  "!": "DoesNotExist",
+  gt: undefined,
+  lt: undefined,
+};
 
 /** Comparisons have no form in a review: they do not narrow the question. */
 function labelRequirements({ requirements }: LabelSelector): object[] {

@@ -20,7 +20,17 @@ export async function createApiServices(server: ServerState): Promise<void> {
     await createInternally(server, definition, object);
     await updateInternally(server, definition, { namespace: "", name, subresource: "status" }, (old) => ({
       ...old,
-      status: { conditions: [{ type: "Available", status: "True", lastTransitionTime: formatTime(server.clock.nowMs()), reason: "Local", message: "Local APIServices are always available" }] },
+      status: {
+        conditions: [
+          {
+            type: "Available",
+            status: "True",
+            lastTransitionTime: formatTime(server.clock.nowMs()),
+            reason: "Local",
+            message: "Local APIServices are always available",
+          },
+        ],
+      },
     }));
   }
 }
@@ -28,7 +38,8 @@ export async function createApiServices(server: ServerState): Promise<void> {
 /** Versions that an earlier start served and this one does not. */
 async function removeOthers(server: ServerState, definition: ResourceDefinition, wanted: ReadonlySet<string | undefined>): Promise<void> {
   for (const { metadata } of findObjects(server, "apiregistration.k8s.io/apiservices", "")) {
-    if (metadata.labels?.[managedLabel] === "onstart" && !wanted.has(metadata.name)) await deleteInternally(server, definition, { namespace: "", name: metadata.name! });
+    if (metadata.labels?.[managedLabel] === "onstart" && !wanted.has(metadata.name))
+      await deleteInternally(server, definition, { namespace: "", name: metadata.name! });
   }
 }
 
@@ -40,11 +51,13 @@ function wantedServices(resources: Iterable<ResourceDefinition>): KubeObject[] {
     // (The aggregator and the definitions of custom resources have their APIServices among the known ones.)
     if (!isCustom) versions.set(apiVersionOf(group, version), { group, version });
   }
-  return [...versions.values()].map(({ group, version }) => {
-    const name = `${version}.${group}`;
-    const object = known.find(({ metadata }) => metadata.name === name);
-    return object === undefined ? furtherService(name, group, version) : withoutStatus(object);
-  }).filter((object) => object !== undefined);
+  return [...versions.values()]
+    .map(({ group, version }) => {
+      const name = `${version}.${group}`;
+      const object = known.find(({ metadata }) => metadata.name === name);
+      return object === undefined ? furtherService(name, group, version) : withoutStatus(object);
+    })
+    .filter((object) => object !== undefined);
 }
 
 function withoutStatus(object: KubeObject): KubeObject {

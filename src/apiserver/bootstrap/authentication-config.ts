@@ -16,7 +16,8 @@ export async function publishAuthenticationConfig(server: ServerState): Promise<
     const stored = definition.storage!.cache.get(`kube-system/${name}`);
     if (stored !== undefined) {
       // What others shall trust follows the flags; since when tokens are tracked stays.
-      if (name === authenticationName && !isDeepStrictEqual(definition.storage!.cache.parse(stored)["data"], data)) await updateInternally(server, definition, { namespace: "kube-system", name }, (old) => ({ ...old, data }));
+      if (name === authenticationName && !isDeepStrictEqual(definition.storage!.cache.parse(stored)["data"], data))
+        await updateInternally(server, definition, { namespace: "kube-system", name }, (old) => ({ ...old, data }));
       continue;
     }
     await createInternally(server, definition, { kind: "ConfigMap", apiVersion: "v1", metadata: { name, namespace: "kube-system" }, data });

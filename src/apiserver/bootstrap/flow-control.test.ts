@@ -7,7 +7,12 @@ import { planFlowObjects } from "./flow-control.ts";
 
 const spec = (matchingPrecedence: number) => ({ priorityLevelConfiguration: { name: "l" }, matchingPrecedence });
 const schema = (name: string, precedence: number, mark: string | undefined, generation = 1) =>
-  ({ kind: "FlowSchema", apiVersion: "flowcontrol.apiserver.k8s.io/v1", metadata: { name, generation, ...(mark !== undefined && { annotations: { "apf.kubernetes.io/autoupdate-spec": mark } }) }, spec: spec(precedence) }) as KubeObject;
+  ({
+    kind: "FlowSchema",
+    apiVersion: "flowcontrol.apiserver.k8s.io/v1",
+    metadata: { name, generation, ...(mark !== undefined && { annotations: { "apf.kubernetes.io/autoupdate-spec": mark } }) },
+    spec: spec(precedence),
+  }) as KubeObject;
 
 test("objects of flow control: whose they are", () => {
   const suggested = [{ name: "s", spec: spec(1) }];
@@ -21,10 +26,18 @@ test("objects of flow control: whose they are", () => {
     ["unmarked", [schema("s", 1, undefined)], [{ act: "annotate", name: "s", isOurs: true }]],
     ["no longer suggested", [schema("s", 1, "true"), schema("old", 1, "true"), schema("mine", 1, undefined)], [{ act: "delete", name: "old" }]],
   ];
-  for (const [say, existing, changes] of table) deepEqual(planFlowObjects("FlowSchema", new Map(existing.map((object) => [object.metadata.name!, object])), suggested), changes, say);
+  for (const [say, existing, changes] of table)
+    deepEqual(planFlowObjects("FlowSchema", new Map(existing.map((object) => [object.metadata.name!, object])), suggested), changes, say);
   const exempt = { name: "exempt", spec: { type: "Exempt", exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } } };
-  const changed = { ...schema("exempt", 0, "true", 2), spec: { type: "Exempt", exempt: { nominalConcurrencyShares: 5, lendablePercent: 1 } } } as unknown as KubeObject;
-  deepEqual(planFlowObjects("PriorityLevelConfiguration", new Map([["exempt", changed]]), [exempt]), [], "the shares of the exempt level are the administrator's");
+  const changed = {
+    ...schema("exempt", 0, "true", 2),
+    spec: { type: "Exempt", exempt: { nominalConcurrencyShares: 5, lendablePercent: 1 } },
+  } as unknown as KubeObject;
+  deepEqual(
+    planFlowObjects("PriorityLevelConfiguration", new Map([["exempt", changed]]), [exempt]),
+    [],
+    "the shares of the exempt level are the administrator's",
+  );
 });
 
 test("objects of flow control: what is deleted comes back within a minute", async () => {

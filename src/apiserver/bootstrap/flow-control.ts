@@ -54,13 +54,21 @@ export interface FlowObject {
   readonly spec: object;
 }
 
-export type FlowObjectChange = { readonly act: "create" | "restore" | "annotate" | "delete"; readonly name: string; readonly spec?: object; readonly isOurs?: boolean };
+export type FlowObjectChange = {
+  readonly act: "create" | "restore" | "annotate" | "delete";
+  readonly name: string;
+  readonly spec?: object;
+  readonly isOurs?: boolean;
+};
 
 /** What is to be done so that the objects of one kind are as they should be. `wanted` are the suggested and the mandatory ones. */
 export function planFlowObjects(kind: FlowKind, existing: ReadonlyMap<string, KubeObject>, wanted: readonly FlowObject[]): FlowObjectChange[] {
   const names = new Set(wanted.map(({ name }) => name));
   const obsolete = [...existing.values()].filter(({ metadata }) => !names.has(metadata.name!) && metadata.annotations?.[annotation] === "true");
-  return [...wanted.flatMap((object) => planOne(kind, existing.get(object.name), object)), ...obsolete.map(({ metadata }): FlowObjectChange => ({ act: "delete", name: metadata.name! }))];
+  return [
+    ...wanted.flatMap((object) => planOne(kind, existing.get(object.name), object)),
+    ...obsolete.map(({ metadata }): FlowObjectChange => ({ act: "delete", name: metadata.name! })),
+  ];
 }
 
 function planOne(kind: FlowKind, current: KubeObject | undefined, { name, spec }: FlowObject): FlowObjectChange[] {
@@ -93,7 +101,11 @@ async function maintain(server: ServerState): Promise<void> {
 }
 
 /** What somebody else changes at this moment is looked at again. */
-async function carryOut(server: ServerState, { definition, kind }: { definition: ResourceDefinition; kind: FlowKind }, { act, name, spec, isOurs = true }: FlowObjectChange): Promise<void> {
+async function carryOut(
+  server: ServerState,
+  { definition, kind }: { definition: ResourceDefinition; kind: FlowKind },
+  { act, name, spec, isOurs = true }: FlowObjectChange,
+): Promise<void> {
   const annotations = { [annotation]: String(isOurs) };
   try {
     switch (act) {

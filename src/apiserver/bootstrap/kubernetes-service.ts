@@ -9,10 +9,25 @@ const labels = { component: "apiserver", provider: "kubernetes" };
 export async function createServiceCidr(server: ServerState): Promise<void> {
   const definition = server.resources.find("networking.k8s.io", "v1", "servicecidrs")!;
   if (definition.storage!.cache.get("kubernetes") !== undefined) return;
-  await createInternally(server, definition, { kind: "ServiceCIDR", apiVersion: "networking.k8s.io/v1", metadata: { name: "kubernetes" }, spec: { cidrs: [...server.settings.serviceCidrs] } });
+  await createInternally(server, definition, {
+    kind: "ServiceCIDR",
+    apiVersion: "networking.k8s.io/v1",
+    metadata: { name: "kubernetes" },
+    spec: { cidrs: [...server.settings.serviceCidrs] },
+  });
   await updateInternally(server, definition, { namespace: "", name: "kubernetes", subresource: "status" }, (old) => ({
     ...old,
-    status: { conditions: [{ type: "Ready", status: "True", lastTransitionTime: formatTime(server.clock.nowMs()), reason: "", message: "Kubernetes default Service CIDR is ready" }] },
+    status: {
+      conditions: [
+        {
+          type: "Ready",
+          status: "True",
+          lastTransitionTime: formatTime(server.clock.nowMs()),
+          reason: "",
+          message: "Kubernetes default Service CIDR is ready",
+        },
+      ],
+    },
   }));
 }
 

@@ -7,6 +7,7 @@ export const systemNamespaces = ["kube-system", "kube-public", "kube-node-lease"
 export async function createNamespaces(server: ServerState): Promise<void> {
   const definition = server.resources.find("", "v1", "namespaces")!;
   for (const name of systemNamespaces) {
-    if (definition.storage!.cache.get(name) === undefined) await createInternally(server, definition, { kind: "Namespace", apiVersion: "v1", metadata: { name } });
+    if (definition.storage!.cache.get(name) === undefined)
+      await createInternally(server, definition, { kind: "Namespace", apiVersion: "v1", metadata: { name } });
   }
 }

@@ -20,7 +20,13 @@ test("bootstrap roles: what is missing comes back, what was added stays, who dec
   const original = await role(first, "system:node");
   const extra = { apiGroups: ["example.com"], resources: ["widgets"], verbs: ["get"] };
   await ask(first, "PATCH", `${group}/clusterroles/system:node`, { rules: [...original.rules!.slice(1), extra] }, merge);
-  await ask(first, "PATCH", `${group}/clusterroles/system:discovery`, { rules: [], metadata: { annotations: { "rbac.authorization.kubernetes.io/autoupdate": "false" } } }, merge);
+  await ask(
+    first,
+    "PATCH",
+    `${group}/clusterroles/system:discovery`,
+    { rules: [], metadata: { annotations: { "rbac.authorization.kubernetes.io/autoupdate": "false" } } },
+    merge,
+  );
   await ask(first, "DELETE", `${group}/clusterroles/view`);
   await ask(first, "PATCH", `${group}/clusterrolebindings/cluster-admin`, { subjects: [] }, merge);
   await first.close();
@@ -30,5 +36,8 @@ test("bootstrap roles: what is missing comes back, what was added stays, who dec
   deepEqual((await role(second, "system:discovery")).rules ?? [], []);
   equal((await ask(second, "GET", `${group}/clusterroles/view`)).status, 200);
   const binding = (await ask(second, "GET", `${group}/clusterrolebindings/cluster-admin`)).json as unknown as ClusterRoleBinding;
-  deepEqual(binding.subjects?.map(({ name }) => name), ["system:masters"]);
+  deepEqual(
+    binding.subjects?.map(({ name }) => name),
+    ["system:masters"],
+  );
 });

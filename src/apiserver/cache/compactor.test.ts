@@ -19,7 +19,11 @@ test("compaction: between one and two intervals of history remain, and a failure
     compact: (revision: number) => (failures-- > 0 ? Promise.reject(new StoreError("Unavailable", "later")) : store.compact(revision)),
   } as typeof store;
   const running = compactHistory(failing, 5 * minuteMs, { clock, log: silentLog, signal: done.signal });
-  const readable = (revision: number) => store.range("/", { revision }).then(() => true, (error: unknown) => error instanceof CompactedError ? false : Promise.reject(error));
+  const readable = (revision: number) =>
+    store.range("/", { revision }).then(
+      () => true,
+      (error: unknown) => (error instanceof CompactedError ? false : Promise.reject(error)),
+    );
 
   const atStart = await put("/a");
   await clock.advance(5 * minuteMs);

@@ -13,6 +13,9 @@ test("stored values: ours stay, those of other servers take our form", () => {
   const schema = typeRegistry.kind("", "v1", "ConfigMap")!;
   equal(JSON.stringify(JSON.parse(normalized(encodeProtobuf(object, schema, { apiVersion: "v1", kind: "ConfigMap" })))), own);
   equal(normalized(Buffer.from('{"apiVersion":"v1","data":{"k":"v"},"kind":"ConfigMap","metadata":{"uid":"u","resourceVersion":"7","name":"a"}}')), own);
-  equal(normalized(Buffer.from('{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"b":1,"a":2}}')), '{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"a"},"spec":{"b":1,"a":2}}');
+  equal(
+    normalized(Buffer.from('{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"b":1,"a":2}}')),
+    '{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"a"},"spec":{"b":1,"a":2}}',
+  );
   throws(() => normalized(Buffer.from("nonsense")));
 });

@@ -25,9 +25,15 @@ test("resource cache: events, and the state after each", () => {
   put(cache, "d", 11);
   deepEqual(heard, ["ADDED b 6 6", "MODIFIED a 8 8", "DELETED b 9 9"]);
   equal(cache.listenerCount, 0);
-  deepEqual([4, 5, 6, 7, 8, 9, 10, 11, 99].map((revision) => keysAt(cache, revision)), ["gone", "a", "a b", "a b", "a b", "a", "a", "a d", "a d"]);
+  deepEqual(
+    [4, 5, 6, 7, 8, 9, 10, 11, 99].map((revision) => keysAt(cache, revision)),
+    ["gone", "a", "a b", "a b", "a b", "a", "a", "a d", "a d"],
+  );
   deepEqual(cache.eventsAfter(4), undefined);
-  deepEqual(cache.eventsAfter(6)?.map(({ revision }) => revision), [8, 9, 11]);
+  deepEqual(
+    cache.eventsAfter(6)?.map(({ revision }) => revision),
+    [8, 9, 11],
+  );
   deepEqual(cache.eventsAfter(11), []);
 });
 

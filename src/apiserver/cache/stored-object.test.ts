@@ -31,7 +31,10 @@ test("stored objects: the version stands in the metadata, whatever else does", (
     deepEqual(JSON.parse(line), expected, about);
     deepEqual(parseStored(object), expected, about);
     const { kind: _k, apiVersion: _a, ...bare } = expected;
-    for (const [isBare, item] of [[true, bare], [false, expected]] as const) {
+    for (const [isBare, item] of [
+      [true, bare],
+      [false, expected],
+    ] as const) {
       const target = Buffer.alloc(object.itemBytesAtMost + 3, "#");
       const end = object.writeItem(target, 2, isBare);
       ok(end - 2 <= object.itemBytesAtMost, about);
@@ -42,7 +45,12 @@ test("stored objects: the version stands in the metadata, whatever else does", (
 
 test("stored objects: an object without anything but its spec's uid", () => {
   const object = stored({ kind: "Pod", apiVersion: "v1", metadata: { name: "a" }, spec: { claimRef: { uid: "x" } } });
-  deepEqual(JSON.parse(object.toJson().toString()), { kind: "Pod", apiVersion: "v1", metadata: { name: "a", resourceVersion: "42" }, spec: { claimRef: { uid: "x" } } });
+  deepEqual(JSON.parse(object.toJson().toString()), {
+    kind: "Pod",
+    apiVersion: "v1",
+    metadata: { name: "a", resourceVersion: "42" },
+    spec: { claimRef: { uid: "x" } },
+  });
 });
 
 test("stored objects: the same content under another revision", () => {
@@ -64,5 +72,8 @@ test("stored objects: the pool keeps as many parsed forms as it may", () => {
   const first = pool.parse(objects[0]!);
   equal(pool.parse(objects[0]!), first);
   for (const object of objects) pool.parse(object);
-  deepEqual(objects.map((object) => object.parsed !== undefined), [false, true, true]);
+  deepEqual(
+    objects.map((object) => object.parsed !== undefined),
+    [false, true, true],
+  );
 });

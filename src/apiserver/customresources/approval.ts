@@ -10,10 +10,16 @@ export function decideApproval(crd: CustomResourceDefinition): WantedCondition |
   const value = crd.metadata.annotations?.[annotation] ?? "";
   const type = "KubernetesAPIApprovalPolicyConformant";
   const help = "see https://github.com/kubernetes/enhancements/pull/1111";
-  if (value === "") return { type, status: "False", reason: "MissingAnnotation", message: `protected groups must have approval annotation "${annotation}", ${help}` };
+  if (value === "")
+    return { type, status: "False", reason: "MissingAnnotation", message: `protected groups must have approval annotation "${annotation}", ${help}` };
   if (value.startsWith("unapproved")) return { type, status: "False", reason: "UnapprovedAnnotation", message: `not approved: ${JSON.stringify(value)}` };
   if (URL.canParse(value)) return { type, status: "True", reason: "ApprovedAnnotation", message: `approved in ${value}` };
-  return { type, status: "False", reason: "InvalidAnnotation", message: `protected groups must have approval annotation "${annotation}" with either a URL or a reason starting with "unapproved", ${help}` };
+  return {
+    type,
+    status: "False",
+    reason: "InvalidAnnotation",
+    message: `protected groups must have approval annotation "${annotation}" with either a URL or a reason starting with "unapproved", ${help}`,
+  };
 }
 
 function isProtected(group: string): boolean {

@@ -29,7 +29,14 @@ export function ruleSet(schema: JsonObject): RuleSet {
   if (root === undefined) return noRules;
   return {
     check(object, old, errors, context) {
-      if (errors.some(isBlocking)) return [invalid(FieldPath.root(), null, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")];
+      if (errors.some(isBlocking))
+        return [
+          invalid(
+            FieldPath.root(),
+            null,
+            "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
+          ),
+        ];
       const check = new RuleCheck(objectCostLimit);
       check.value(object as unknown as JsonValue, root, { path: FieldPath.root(), old: old as unknown as JsonValue | undefined, isUnchanged: undefined });
       for (const warning of check.warnings) context.warn?.(warning);
@@ -49,7 +56,12 @@ export function valueRuleErrors(value: JsonValue, schema: JsonObject, path: Fiel
 
 /** What all rules together may cost for one object. */
 const objectCostLimit = 10_000_000;
-const isBlocking = ({ reason }: FieldError) => reason === "FieldValueNotSupported" || reason === "FieldValueRequired" || reason === "FieldValueTooLong" || reason === "FieldValueTooMany" || reason === "FieldValueTypeInvalid";
+const isBlocking = ({ reason }: FieldError) =>
+  reason === "FieldValueNotSupported" ||
+  reason === "FieldValueRequired" ||
+  reason === "FieldValueTooLong" ||
+  reason === "FieldValueTooMany" ||
+  reason === "FieldValueTypeInvalid";
 
 /** The part of a schema that has rules in it. */
 interface RuleNode {
@@ -131,7 +143,9 @@ class RuleCheck {
     if (items === undefined) return true;
     const keysOf = (item: JsonValue) => (isObject(item) ? JSON.stringify((listKeys ?? []).map((key) => item[key] ?? null)) : "");
     const before = new Map(listKeys !== undefined && Array.isArray(place.old) ? place.old.map((item) => [keysOf(item), item]) : []);
-    return list.every((item, index) => this.value(item, items, { path: place.path.index(index), old: before.get(keysOf(item)), isUnchanged: place.isUnchanged }));
+    return list.every((item, index) =>
+      this.value(item, items, { path: place.path.index(index), old: before.get(keysOf(item)), isUnchanged: place.isUnchanged }),
+    );
   }
 
   #rules(value: JsonValue, node: RuleNode, place: Place): boolean {
@@ -158,11 +172,23 @@ class RuleCheck {
     const { node, place } = target;
     const result = evaluate(program, target.activation);
     if ("error" in result && result.isCostExceeded) {
-      this.#add(rule, place, invalid(place.path, node.typeName, `'${result.error}': no further validation rules will be run due to call cost exceeds limit for rule: ${rule.source.rule.trim()}`));
+      this.#add(
+        rule,
+        place,
+        invalid(
+          place.path,
+          node.typeName,
+          `'${result.error}': no further validation rules will be run due to call cost exceeds limit for rule: ${rule.source.rule.trim()}`,
+        ),
+      );
       return false;
     }
     if (result.cost > this.#budget) {
-      this.#add(rule, place, invalid(place.path, node.typeName, "validation failed due to running out of cost budget, no further validation rules will be run"));
+      this.#add(
+        rule,
+        place,
+        invalid(place.path, node.typeName, "validation failed due to running out of cost budget, no further validation rules will be run"),
+      );
       return false;
     }
     this.#budget -= result.cost;
@@ -199,7 +225,8 @@ interface Target {
 }
 
 function runtimeText(error: string, rule: string): string {
-  if (error.startsWith("no such overload")) return `'${error}': call arguments did not match a supported operator, function or macro signature for rule: ${rule}`;
+  if (error.startsWith("no such overload"))
+    return `'${error}': call arguments did not match a supported operator, function or macro signature for rule: ${rule}`;
   return `${error} evaluating rule: ${rule}`;
 }
 
@@ -212,7 +239,11 @@ function failure({ source }: CompiledRule, { value, node, place }: Target, messa
     case "FieldValueRequired":
       return required(path, message);
     case "FieldValueDuplicate":
-      return { ...invalid(path, value, ""), reason: "FieldValueDuplicate", message: Array.isArray(value) || isObject(value) ? "Duplicate value" : `Duplicate value: ${JSON.stringify(value)}` };
+      return {
+        ...invalid(path, value, ""),
+        reason: "FieldValueDuplicate",
+        message: Array.isArray(value) || isObject(value) ? "Duplicate value" : `Duplicate value: ${JSON.stringify(value)}`,
+      };
     default:
       return Array.isArray(value) || isObject(value) ? invalidWithoutValue(path, message) : invalid(path, value, message);
   }

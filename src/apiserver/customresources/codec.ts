@@ -56,7 +56,9 @@ export class CustomResourceCodec implements ObjectCodec {
 
   withOtherVersions<T>(step: (versions: OtherVersions) => T): Promise<T> {
     const conversions = new StepConversions((object, version) => this.convert(object as unknown as KubeObject, version) as Promise<JsonObject>);
-    const convert = this.isConvertedByWebhook ? conversions.get : (object: JsonObject, version: string) => this.#relabelled(object as unknown as KubeObject, version) as unknown as JsonObject;
+    const convert = this.isConvertedByWebhook
+      ? conversions.get
+      : (object: JsonObject, version: string) => this.#relabelled(object as unknown as KubeObject, version) as unknown as JsonObject;
     return conversions.run(() => step((apiVersion) => this.#otherVersion(apiVersion, convert)));
   }
 
@@ -115,7 +117,10 @@ export class CustomResourceCodec implements ObjectCodec {
   async prepare(stored: readonly StoredObject[], parse: (stored: StoredObject) => KubeObject): Promise<void> {
     if (!this.isConvertedByWebhook) return;
     const missing = stored.filter((one) => !this.#read.has(one.bytes));
-    for (const some of batches(missing.filter((one) => !this.#converting.has(one.bytes)), batch)) {
+    for (const some of batches(
+      missing.filter((one) => !this.#converting.has(one.bytes)),
+      batch,
+    )) {
       const work = this.#convertStored(some, parse).finally(() => some.forEach((one) => this.#converting.delete(one.bytes)));
       for (const one of some) this.#converting.set(one.bytes, work);
       await work;
@@ -133,11 +138,15 @@ export class CustomResourceCodec implements ObjectCodec {
       else toConvert.push({ stored: one, json: withoutVersion(this.print(complete)) });
     }
     for (const versions of Map.groupBy(toConvert, ({ json }) => json["apiVersion"]).values()) {
-      const converted = await this.#options.convert!(versions.map(({ json }) => json), this.#apiVersion).catch((error: unknown) => {
+      const converted = await this.#options.convert!(
+        versions.map(({ json }) => json),
+        this.#apiVersion,
+      ).catch((error: unknown) => {
         if (!(error instanceof ConversionError)) throw error;
         throw this.#undecodable(versions[error.index]!.stored, error.message);
       });
-      for (const [index, { stored: one }] of versions.entries()) this.#read.set(one.bytes, this.#received(converted[index]!, this.#options.gvk.version, String(one.revision)));
+      for (const [index, { stored: one }] of versions.entries())
+        this.#read.set(one.bytes, this.#received(converted[index]!, this.#options.gvk.version, String(one.revision)));
     }
   }
 

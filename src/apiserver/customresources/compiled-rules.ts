@@ -1,5 +1,15 @@
 /** `x-kubernetes-validations` of one schema, compiled. */
-import { baseEnvironment, compile, estimateCost, mentions, optionalType, sizeOfDeclared, stringType, boolType, structuralType } from "../../apimachinery/cel/index.ts";
+import {
+  baseEnvironment,
+  compile,
+  estimateCost,
+  mentions,
+  optionalType,
+  sizeOfDeclared,
+  stringType,
+  boolType,
+  structuralType,
+} from "../../apimachinery/cel/index.ts";
 import type { DeclaredType, Program } from "../../apimachinery/cel/index.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 
@@ -43,17 +53,26 @@ function compileRule(source: RuleSource, declared: DeclaredType): CompiledRule {
   const self = declared.type;
   const environment = baseEnvironment.withVariables({ self, oldSelf: source.optionalOldSelf === true ? optionalType(self) : self });
   const compiled = compile(environment, source.rule, boolType);
-  if (!("program" in compiled)) return { source, usesOldSelf: false, fault: compiled.phase === "type" ? "cel expression must evaluate to a bool" : `compilation failed: ${compiled.errors}` };
+  if (!("program" in compiled))
+    return {
+      source,
+      usesOldSelf: false,
+      fault: compiled.phase === "type" ? "cel expression must evaluate to a bool" : `compilation failed: ${compiled.errors}`,
+    };
   const { program } = compiled;
   const usesOldSelf = mentions(program, "oldSelf");
   if ((source.messageExpression ?? "") === "") return { source, program, usesOldSelf };
   const message = compile(environment, source.messageExpression!, stringType);
   if ("program" in message) return { source, program, usesOldSelf, messageProgram: message.program };
-  return { source, program, usesOldSelf, messageFault: message.phase === "type" ? "messageExpression must evaluate to a string" : `messageExpression compilation failed: ${message.errors}` };
+  return {
+    source,
+    program,
+    usesOldSelf,
+    messageFault: message.phase === "type" ? "messageExpression must evaluate to a string" : `messageExpression compilation failed: ${message.errors}`,
+  };
 }
 
 /** The most that a program may cost for one value. */
 export function worstCost(program: Program, declared: DeclaredType): number {
   return estimateCost(program, sizeOfDeclared(declared)).max;
 }
-

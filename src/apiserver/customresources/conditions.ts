@@ -24,7 +24,11 @@ export function isTerminating(crd: CustomResourceDefinition): boolean {
 }
 
 /** The conditions with `wanted` among them, in its old place or behind the others; its time moves with its status. */
-export function withCondition(conditions: readonly CustomResourceDefinitionCondition[], wanted: WantedCondition, nowMs: number): CustomResourceDefinitionCondition[] {
+export function withCondition(
+  conditions: readonly CustomResourceDefinitionCondition[],
+  wanted: WantedCondition,
+  nowMs: number,
+): CustomResourceDefinitionCondition[] {
   const index = conditions.findIndex(({ type }) => type === wanted.type);
   const old = conditions[index];
   const { type, status, reason, message } = wanted;

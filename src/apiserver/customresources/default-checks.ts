@@ -19,8 +19,12 @@ function defaultErrors(source: JsonObject, schema: StructuralSchema, path: Field
   const { properties, additionalProperties, items } = schema;
   return [
     ...ownErrors(source, schema, path.child("default")),
-    ...[...properties].flatMap(([name, property]) => defaultErrors((source["properties"] as JsonObject)[name] as JsonObject, property, path.child("properties").key(name))),
-    ...(typeof additionalProperties === "object" ? defaultErrors(source["additionalProperties"] as JsonObject, additionalProperties, path.child("additionalProperties")) : []),
+    ...[...properties].flatMap(([name, property]) =>
+      defaultErrors((source["properties"] as JsonObject)[name] as JsonObject, property, path.child("properties").key(name)),
+    ),
+    ...(typeof additionalProperties === "object"
+      ? defaultErrors(source["additionalProperties"] as JsonObject, additionalProperties, path.child("additionalProperties"))
+      : []),
     ...(items === undefined ? [] : defaultErrors(source["items"] as JsonObject, items, path.child("items"))),
   ];
 }
@@ -28,7 +32,9 @@ function defaultErrors(source: JsonObject, schema: StructuralSchema, path: Field
 function ownErrors(source: JsonObject, schema: StructuralSchema, path: FieldPath): FieldError[] {
   const value = schema.defaultValue;
   if (value === undefined || value === null) return [];
-  const embedded = hasEmbedded(value, schema) ? embeddedErrors({ value } as JsonObject, holderOf(schema)).map((error) => ({ ...error, field: error.field.replace(/^value/, path.toString()) })) : [];
+  const embedded = hasEmbedded(value, schema)
+    ? embeddedErrors({ value } as JsonObject, holderOf(schema)).map((error) => ({ ...error, field: error.field.replace(/^value/, path.toString()) }))
+    : [];
   if (embedded.length > 0) return embedded;
   const errors = schemaErrors(value, schema, { prefix: path.toString() });
   return errors.length > 0 ? errors : valueRuleErrors(value, source, path);
@@ -42,8 +48,11 @@ function holderOf(schema: StructuralSchema): StructuralSchema {
 function hasEmbedded(value: JsonValue, schema: StructuralSchema): boolean {
   if (schema.isEmbeddedResource) return isObject(value);
   if (Array.isArray(value)) return schema.items !== undefined && value.some((item) => hasEmbedded(item, schema.items!));
-  return isObject(value) && Object.entries(value).some(([name, member]) => {
-    const inner = memberOf(schema, name);
-    return inner !== undefined && hasEmbedded(member, inner);
-  });
+  return (
+    isObject(value) &&
+    Object.entries(value).some(([name, member]) => {
+      const inner = memberOf(schema, name);
+      return inner !== undefined && hasEmbedded(member, inner);
+    })
+  );
 }

@@ -5,7 +5,14 @@ import { customColumns, effectiveColumns } from "../../api/custom-columns.ts";
 import type { CustomResourceColumnDefinition, CustomResourceDefinition, CustomResourceDefinitionVersion } from "../../api/apiextensions-v1/types.ts";
 import type { KindStrategy } from "../../api/strategy.ts";
 import type { ResourceCache } from "../cache/resource-cache.ts";
-import type { FieldLabels, ResourceDefinition, StorageDefinition, SubresourceDefinition, TableColumn, TableDefinition } from "../registry/resource-definition.ts";
+import type {
+  FieldLabels,
+  ResourceDefinition,
+  StorageDefinition,
+  SubresourceDefinition,
+  TableColumn,
+  TableDefinition,
+} from "../registry/resource-definition.ts";
 import { compareVersions } from "../discovery/documents.ts";
 import { CustomResourceCodec } from "./codec.ts";
 import type { VersionConverter } from "./conversion/webhook-converter.ts";
@@ -93,7 +100,8 @@ class CustomResource implements ResourceDefinition {
     if (version.deprecated === true) this.deprecationWarning = version.deprecationWarning ?? deprecationText(this, spec.versions ?? []);
     this.codec = new CustomResourceCodec({ gvk, storedVersion, schemas, storagePath: `/${this.group}/${this.resource}/`, convert });
     const scale = version.subresources?.scale;
-    if (scale !== undefined) this.scale = { specReplicas: scale.specReplicasPath, statusReplicas: scale.statusReplicasPath, labelSelector: scale.labelSelectorPath };
+    if (scale !== undefined)
+      this.scale = { specReplicas: scale.specReplicasPath, statusReplicas: scale.statusReplicasPath, labelSelector: scale.labelSelectorPath };
     this.#crdVersion = version;
     this.#schemas = schemas;
   }
@@ -122,8 +130,14 @@ class CustomResource implements ResourceDefinition {
 }
 
 /** Says which version to use instead: the newest one that is served and not deprecated itself. */
-function deprecationText({ group, version, kind }: { group: string; version: string; kind: string }, versions: readonly CustomResourceDefinitionVersion[]): string {
-  const [better] = versions.filter(({ served, deprecated }) => served && deprecated !== true).map(({ name }) => name).sort(compareVersions);
+function deprecationText(
+  { group, version, kind }: { group: string; version: string; kind: string },
+  versions: readonly CustomResourceDefinitionVersion[],
+): string {
+  const [better] = versions
+    .filter(({ served, deprecated }) => served && deprecated !== true)
+    .map(({ name }) => name)
+    .sort(compareVersions);
   const advice = better === undefined || compareVersions(better, version) > 0 ? "" : `; use ${group}/${better} ${kind}`;
   return `${group}/${version} ${kind} is deprecated${advice}`;
 }

@@ -28,7 +28,8 @@ export function normalizeEmbedded(root: JsonObject, schema: StructuralSchema): s
   for (const { resource, path } of embeddedResources(root, schema)) {
     for (const name of ["apiVersion", "kind"]) {
       const value = resource[name];
-      if (value !== undefined && typeof value !== "string") throw new DecodeError("value", fieldErrorText(invalid(path.child(name), value, "must be a string")));
+      if (value !== undefined && typeof value !== "string")
+        throw new DecodeError("value", fieldErrorText(invalid(path.child(name), value, "must be a string")));
     }
     const given = resource["metadata"];
     if (given === undefined || given === null) continue;
@@ -74,7 +75,11 @@ function metadataErrors(value: JsonValue | undefined, path: FieldPath): FieldErr
   try {
     const { metadata } = decodeMetadata(structuredClone(value));
     const isNamespaced = (metadata.namespace ?? "") !== "";
-    return validateObjectMeta({ ...metadata, name: metadata.name || "fakename" }, { nameRule: pathSegmentName, isNamespaced, requiresQualifiedFinalizers: false }, path);
+    return validateObjectMeta(
+      { ...metadata, name: metadata.name || "fakename" },
+      { nameRule: pathSegmentName, isNamespaced, requiresQualifiedFinalizers: false },
+      path,
+    );
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     return [invalid(path, value, error.message)];

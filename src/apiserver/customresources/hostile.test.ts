@@ -15,7 +15,12 @@ const thing = (content: object, version = "v1") => ({ apiVersion: `e.com/${versi
 function definition(openAPIV3Schema: object, conversion?: object) {
   const version = (name: string) => ({ name, served: true, storage: name === "v1", schema: { openAPIV3Schema } });
   const versions = conversion === undefined ? [version("v1")] : [version("v1"), version("v2")];
-  return { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: "things.e.com" }, spec: { group: "e.com", scope: "Namespaced", names: { kind: "Thing", plural: "things" }, versions, ...(conversion !== undefined && { conversion }) } };
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "things.e.com" },
+    spec: { group: "e.com", scope: "Namespaced", names: { kind: "Thing", plural: "things" }, versions, ...(conversion !== undefined && { conversion }) },
+  };
 }
 
 const nested = (levels: number): object => {
@@ -23,7 +28,11 @@ const nested = (levels: number): object => {
   for (let level = 0; level < levels; level++) schema = { type: "object", properties: { a: schema } };
   return schema;
 };
-const ruled = (rule: string) => ({ type: "object", properties: { l: { type: "array", maxItems: 100_000, items: { type: "string", maxLength: 1000 } } }, "x-kubernetes-validations": [{ rule }] });
+const ruled = (rule: string) => ({
+  type: "object",
+  properties: { l: { type: "array", maxItems: 100_000, items: { type: "string", maxLength: 1000 } } },
+  "x-kubernetes-validations": [{ rule }],
+});
 
 test("hostile schemas and rules are refused, each with its reason", limited, async () => {
   await using cluster = await TestCluster.start();
@@ -31,7 +40,11 @@ test("hostile schemas and rules are refused, each with its reason", limited, asy
     ["nested levels", nested(2000), /is invalid: spec.versions\[0\].schema.openAPIV3Schema: Forbidden: must not be nested deeper than 512 levels$/],
     ["more nested levels", nested(4000), /must not be nested deeper than 512 levels$/],
     ["a rule that costs too much", ruled("self.l.all(a, self.l.all(b, self.l.all(c, a == b && b == c)))"), /estimated rule cost exceeds budget by factor of/],
-    ["a pattern that grows", { type: "object", properties: { s: { type: "string", pattern: "((a{1,100}){1,100}){1,100}b" } } }, /must be a valid regular expression, but isn't: error parsing regexp: invalid repeat count: `\{1,100\}`$/],
+    [
+      "a pattern that grows",
+      { type: "object", properties: { s: { type: "string", pattern: "((a{1,100}){1,100}){1,100}b" } } },
+      /must be a valid regular expression, but isn't: error parsing regexp: invalid repeat count: `\{1,100\}`$/,
+    ],
     ["nested parentheses", ruled(`${"(".repeat(10_000)}true${")".repeat(10_000)}`), /expression recursion limit exceeded/],
     ["nested lists", ruled(`${"[".repeat(5000)}${"]".repeat(5000)} == []`), /expression recursion limit exceeded/],
     ["nested conditions", ruled(`${"true ? true : ".repeat(5000)}true`), /expression recursion limit exceeded/],
@@ -47,10 +60,22 @@ test("hostile schemas and rules are refused, each with its reason", limited, asy
 test("a schema of ten thousand properties can be used", limited, async () => {
   await using cluster = await TestCluster.start();
   const members = (value: unknown) => Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`p${index}`, value]));
-  assert.equal((await ask(cluster, "POST", crds, definition({ type: "object", properties: { spec: { type: "object", properties: members({ type: "string", maxLength: 5 }) } } }))).status, 201);
+  assert.equal(
+    (
+      await ask(
+        cluster,
+        "POST",
+        crds,
+        definition({ type: "object", properties: { spec: { type: "object", properties: members({ type: "string", maxLength: 5 }) } } }),
+      )
+    ).status,
+    201,
+  );
   await cluster.turn();
   assert.equal((await ask(cluster, "POST", things(), thing({ spec: members("x") }))).status, 201);
-  const apply = await ask(cluster, "PATCH", `${things()}/a?fieldManager=m&force=true`, thing({ spec: members("y") }), { "content-type": "application/apply-patch+yaml" });
+  const apply = await ask(cluster, "PATCH", `${things()}/a?fieldManager=m&force=true`, thing({ spec: members("y") }), {
+    "content-type": "application/apply-patch+yaml",
+  });
   assert.deepEqual([apply.status, Object.keys(apply.json["spec"] as JsonObject).length], [200, 10_000]);
   assert.equal((await ask(cluster, "PATCH", `${things()}/a`, { spec: { p9999: "too long" } }, { "content-type": "application/merge-patch+json" })).status, 422);
   for (const path of ["/openapi/v3/apis/e.com/v1", "/openapi/v2"]) assert.equal((await ask(cluster, "GET", path)).status, 200);
@@ -59,10 +84,15 @@ test("a schema of ten thousand properties can be used", limited, async () => {
 test("patterns with catastrophic matches, and rules with catastrophic patterns, take no time", limited, async () => {
   await using cluster = await TestCluster.start();
   const text = { type: "string", maxLength: 1_000_000 };
-  const schema = { type: "object", properties: { s: { ...text, pattern: "^(a+)+$" }, t: { ...text, pattern: "(a{1,30}){1,30}b" }, u: { type: "string", maxLength: 100 } }, "x-kubernetes-validations": [{ rule: "!has(self.u) || self.u.matches('^(a|a)*$')" }] };
+  const schema = {
+    type: "object",
+    properties: { s: { ...text, pattern: "^(a+)+$" }, t: { ...text, pattern: "(a{1,30}){1,30}b" }, u: { type: "string", maxLength: 100 } },
+    "x-kubernetes-validations": [{ rule: "!has(self.u) || self.u.matches('^(a|a)*$')" }],
+  };
   assert.equal((await ask(cluster, "POST", crds, definition(schema))).status, 201);
   await cluster.turn();
-  for (const content of [{ s: `${"a".repeat(500_000)}!` }, { t: "a".repeat(100_000) }, { u: `${"a".repeat(99)}!` }]) assert.equal((await ask(cluster, "POST", things(), thing(content))).status, 422, JSON.stringify(Object.keys(content)));
+  for (const content of [{ s: `${"a".repeat(500_000)}!` }, { t: "a".repeat(100_000) }, { u: `${"a".repeat(99)}!` }])
+    assert.equal((await ask(cluster, "POST", things(), thing(content))).status, 422, JSON.stringify(Object.keys(content)));
 });
 
 /** Answers every question with the same bytes. */
@@ -87,16 +117,43 @@ test("webhooks that answer ten megabytes of garbage are told by it", limited, as
   const liar = new Liar();
   await using cluster = await TestCluster.start({ webhooks: liar });
   const clientConfig = { url: "https://liar.example.com/" };
-  assert.equal((await ask(cluster, "POST", crds, definition({ type: "object", "x-kubernetes-preserve-unknown-fields": true }, { strategy: "Webhook", webhook: { conversionReviewVersions: ["v1"], clientConfig } }))).status, 201);
+  assert.equal(
+    (
+      await ask(
+        cluster,
+        "POST",
+        crds,
+        definition(
+          { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+          { strategy: "Webhook", webhook: { conversionReviewVersions: ["v1"], clientConfig } },
+        ),
+      )
+    ).status,
+    201,
+  );
   await cluster.turn();
   assert.equal((await ask(cluster, "POST", things(), thing({}))).status, 201);
-  const webhook = { name: "liar.example.com", admissionReviewVersions: ["v1"], sideEffects: "None", clientConfig, rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"] }] };
-  const configuration = { apiVersion: "admissionregistration.k8s.io/v1", kind: "MutatingWebhookConfiguration", metadata: { name: "liar" }, webhooks: [webhook] };
+  const webhook = {
+    name: "liar.example.com",
+    admissionReviewVersions: ["v1"],
+    sideEffects: "None",
+    clientConfig,
+    rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"] }],
+  };
+  const configuration = {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingWebhookConfiguration",
+    metadata: { name: "liar" },
+    webhooks: [webhook],
+  };
   assert.equal((await ask(cluster, "POST", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", configuration)).status, 201);
   await cluster.turn();
   for (const [what, body, message] of garbage) {
     liar.body = body;
-    for (const answer of [await ask(cluster, "GET", `${things("v2")}/a`), await ask(cluster, "POST", "/api/v1/namespaces/default/configmaps", { kind: "ConfigMap", apiVersion: "v1", metadata: { name: "x" } })]) {
+    for (const answer of [
+      await ask(cluster, "GET", `${things("v2")}/a`),
+      await ask(cluster, "POST", "/api/v1/namespaces/default/configmaps", { kind: "ConfigMap", apiVersion: "v1", metadata: { name: "x" } }),
+    ]) {
       assert.deepEqual([what, answer.status], [what, 500]);
       assert.match(String(answer.json["message"]), message, what);
     }
@@ -108,12 +165,27 @@ test("a mutating webhook cannot move an object into another namespace, nor renam
     post: (_target, body) => {
       const { uid } = (JSON.parse(Buffer.from(body).toString()) as { request: { uid: string } }).request;
       const response = { uid, allowed: true, patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch)).toString("base64") };
-      return Promise.resolve({ status: 200, headers: {}, body: Buffer.from(JSON.stringify({ kind: "AdmissionReview", apiVersion: "admission.k8s.io/v1", response })) });
+      return Promise.resolve({
+        status: 200,
+        headers: {},
+        body: Buffer.from(JSON.stringify({ kind: "AdmissionReview", apiVersion: "admission.k8s.io/v1", response })),
+      });
     },
   });
   await using cluster = await TestCluster.start({ webhooks: moved([{ op: "replace", path: "/metadata/namespace", value: "kube-system" }]) });
-  const webhook = { name: "mover.example.com", admissionReviewVersions: ["v1"], sideEffects: "None", clientConfig: { url: "https://mover.example.com/" }, rules: [{ operations: ["*"], apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"] }] };
-  await ask(cluster, "POST", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", { apiVersion: "admissionregistration.k8s.io/v1", kind: "MutatingWebhookConfiguration", metadata: { name: "mover" }, webhooks: [webhook] });
+  const webhook = {
+    name: "mover.example.com",
+    admissionReviewVersions: ["v1"],
+    sideEffects: "None",
+    clientConfig: { url: "https://mover.example.com/" },
+    rules: [{ operations: ["*"], apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"] }],
+  };
+  await ask(cluster, "POST", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingWebhookConfiguration",
+    metadata: { name: "mover" },
+    webhooks: [webhook],
+  });
   await cluster.turn();
   const created = await ask(cluster, "POST", "/api/v1/namespaces/default/configmaps", { kind: "ConfigMap", apiVersion: "v1", metadata: { name: "x" } });
   assert.deepEqual([created.status, created.json["message"]], [400, "the namespace of the provided object does not match the namespace sent on the request"]);

@@ -39,7 +39,14 @@ export function decideNames(crd: CustomResourceDefinition, others: readonly Name
   const listKind = accept(requested.listKind, before.listKind, taken.kinds, "ListKindConflict");
   const isAccepted = conflict.reason === "";
   return {
-    acceptedNames: { plural, ...(singular !== "" && { singular }), ...(shortNames !== undefined && { shortNames }), kind, ...(listKind !== "" && { listKind }), ...(requested.categories !== undefined && { categories: requested.categories }) },
+    acceptedNames: {
+      plural,
+      ...(singular !== "" && { singular }),
+      ...(shortNames !== undefined && { shortNames }),
+      kind,
+      ...(listKind !== "" && { listKind }),
+      ...(requested.categories !== undefined && { categories: requested.categories }),
+    },
     namesAccepted: isAccepted
       ? { type: "NamesAccepted", status: "True", reason: "NoConflicts", message: "no conflicts found" }
       : { type: "NamesAccepted", status: "False", ...conflict },

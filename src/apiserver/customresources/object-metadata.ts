@@ -15,7 +15,9 @@ export const metadataSchema: StructSchema = typeRegistry.struct("apimachinery.pk
 /** The metadata in `value`, and the paths of members that ObjectMeta does not have, below `metadata`. Throws a `DecodeError`. */
 export function decodeMetadata(value: JsonValue): { readonly metadata: ObjectMeta; readonly unknown: string[] } {
   const exact = () => ({ node: parseExact(Buffer.from(JSON.stringify(value))), faults: [] });
-  const { object, faults } = isObject(value) ? decodeBody({ plain: { value, members: countMembers(value) }, exact }, metadataSchema) : decodeExact(exact().node, metadataSchema);
+  const { object, faults } = isObject(value)
+    ? decodeBody({ plain: { value, members: countMembers(value) }, exact }, metadataSchema)
+    : decodeExact(exact().node, metadataSchema);
   const unknown = faults.filter((fault) => fault.startsWith(opening)).map((fault) => `metadata.${JSON.parse(fault.slice(opening.length)) as string}`);
   return { metadata: withoutEmpties(object as ObjectMeta), unknown };
 }

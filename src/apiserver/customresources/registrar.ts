@@ -149,7 +149,12 @@ export class CustomResourceRegistrar {
     const instances = served === undefined ? [] : [...served.cache.state.prefixed("")].map(([, stored]) => stored);
     const step = terminationStep(crd, instances.length, this.#server.clock.nowMs());
     if (step.status !== undefined) {
-      await updateInternally(this.#server, this.#definitions, { namespace: "", name, subresource: "status" }, (old) => ({ ...old, status: step.status! }) as KubeObject);
+      await updateInternally(
+        this.#server,
+        this.#definitions,
+        { namespace: "", name, subresource: "status" },
+        (old) => ({ ...old, status: step.status! }) as KubeObject,
+      );
     }
     if (step.kind === "delete instances") await this.#deleteInstances(crd, served!, instances);
     if (step.kind === "finish") {

@@ -19,7 +19,10 @@ export function scaleErrors(object: KubeObject, paths: ScalePaths, part: "spec" 
   const { labelSelector } = paths;
   const selector = labelSelector === undefined ? undefined : valueAt(object, labelSelector);
   const isText = selector === undefined || typeof selector === "string";
-  return [...replicasErrors(object, paths.statusReplicas), ...(isText ? [] : [invalid(FieldPath.root(labelSelector!), "", accessText(labelSelector!, selector, "string"))])];
+  return [
+    ...replicasErrors(object, paths.statusReplicas),
+    ...(isText ? [] : [invalid(FieldPath.root(labelSelector!), "", accessText(labelSelector!, selector, "string"))]),
+  ];
 }
 
 function replicasErrors(object: KubeObject, path: string): FieldError[] {

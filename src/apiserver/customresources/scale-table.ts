@@ -29,7 +29,12 @@ const plainColumns: readonly TableColumn[] = [
 ];
 
 const printer: TableDefinition["printer"] = {
-  cells: ({ metadata, spec, status }: Scale & KubeObject, context) => [metadata.name ?? "", spec?.replicas ?? 0, status?.replicas ?? 0, since(metadata.creationTimestamp, context)],
+  cells: ({ metadata, spec, status }: Scale & KubeObject, context) => [
+    metadata.name ?? "",
+    spec?.replicas ?? 0,
+    status?.replicas ?? 0,
+    since(metadata.creationTimestamp, context),
+  ],
 };
 const scaleTable: TableDefinition = { columns: scaleColumns, printer };
 const plainScaleTable: TableDefinition = { columns: plainColumns, printer };

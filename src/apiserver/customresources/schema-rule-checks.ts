@@ -19,7 +19,10 @@ export function schemaRuleErrors(schema: Readonly<Record<string, unknown>>, path
   const errors = nodeErrors(schema as JsonObject, { path, cardinality: 1, isRoot: true, uncorrelatable: undefined, costs });
   const total = costs.reduce((sum, { cost }) => sum + cost, 0);
   if (total <= schemaCostLimit) return errors.all;
-  const dearest = costs.filter(({ cost }) => cost >= schemaCostLimit / 100).toSorted((a, b) => b.cost - a.cost).slice(0, 4);
+  const dearest = costs
+    .filter(({ cost }) => cost >= schemaCostLimit / 100)
+    .toSorted((a, b) => b.cost - a.cost)
+    .slice(0, 4);
   return [
     ...errors.all,
     ...dearest.map((each) => forbidden(each.path, "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema")),
@@ -71,13 +74,30 @@ function childrenOf(schema: JsonObject, place: Place): [JsonObject, Place][] {
   const children: [JsonObject, Place][] = [];
   const { uncorrelatable } = place;
   const { properties, additionalProperties, items } = schema;
-  if (isObject(additionalProperties)) children.push([additionalProperties, { path: path.child("additionalProperties"), cardinality: times(place.cardinality, schema["maxProperties"]), isRoot: false, uncorrelatable, costs }]);
+  if (isObject(additionalProperties))
+    children.push([
+      additionalProperties,
+      { path: path.child("additionalProperties"), cardinality: times(place.cardinality, schema["maxProperties"]), isRoot: false, uncorrelatable, costs },
+    ]);
   if (isObject(properties)) {
-    for (const name of Object.keys(properties).sort()) children.push([properties[name] as JsonObject, { path: path.child("properties").key(name), cardinality: place.cardinality, isRoot: false, uncorrelatable, costs }]);
+    for (const name of Object.keys(properties).sort())
+      children.push([
+        properties[name] as JsonObject,
+        { path: path.child("properties").key(name), cardinality: place.cardinality, isRoot: false, uncorrelatable, costs },
+      ]);
   }
   if (isObject(items)) {
     const isKeyed = schema["x-kubernetes-list-type"] === "map";
-    children.push([items, { path: path.child("items"), cardinality: times(place.cardinality, schema["maxItems"]), isRoot: false, uncorrelatable: uncorrelatable ?? (isKeyed ? undefined : path), costs }]);
+    children.push([
+      items,
+      {
+        path: path.child("items"),
+        cardinality: times(place.cardinality, schema["maxItems"]),
+        isRoot: false,
+        uncorrelatable: uncorrelatable ?? (isKeyed ? undefined : path),
+        costs,
+      },
+    ]);
   }
   return children;
 }
@@ -95,8 +115,10 @@ function textErrors(source: RuleSource, schema: JsonObject, path: FieldPath): Fi
   if (rule.trim() === "") errors.push(required(path.child("rule"), "rule is not specified"));
   if (message !== "" && message.trim() === "") errors.push(invalid(path.child("message"), message, "must be non-empty if specified"));
   else if (hasLineBreak(message.trim())) errors.push(invalid(path.child("message"), message, "must not contain line breaks"));
-  else if (hasLineBreak(rule.trim()) && message.trim() === "") errors.push(required(path.child("message"), "message must be specified if rule contains line breaks"));
-  if (messageExpression !== "" && messageExpression.trim() === "") errors.push(required(path.child("messageExpression"), "messageExpression must be non-empty if specified"));
+  else if (hasLineBreak(rule.trim()) && message.trim() === "")
+    errors.push(required(path.child("message"), "message must be specified if rule contains line breaks"));
+  if (messageExpression !== "" && messageExpression.trim() === "")
+    errors.push(required(path.child("messageExpression"), "messageExpression must be non-empty if specified"));
   if (reason !== undefined && !reasons.includes(reason)) errors.push(notSupported(path.child("reason"), reason, reasons));
   if (fieldPath === "") return errors;
   if (fieldPath.trim() === "") errors.push(invalid(path.child("fieldPath"), fieldPath, "must be non-empty if specified"));
@@ -108,7 +130,13 @@ function textErrors(source: RuleSource, schema: JsonObject, path: FieldPath): Fi
 function compileErrors(schema: JsonObject, place: Place): FieldError[] {
   const path = place.path.child("x-kubernetes-validations");
   const compiled = compileRules(schema, place.isRoot || schema["x-kubernetes-embedded-resource"] === true);
-  if (compiled === undefined) return [internalError(path, "internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations")];
+  if (compiled === undefined)
+    return [
+      internalError(
+        path,
+        "internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations",
+      ),
+    ];
   return compiled.rules.flatMap((rule, index) => ruleErrors(rule, compiled.declared, path.index(index), place));
 }
 
@@ -121,10 +149,19 @@ function ruleErrors(rule: CompiledRule, declared: DeclaredType, path: FieldPath,
   }
   if (rule.fault !== undefined) errors.push(ruleInvalid(path.child("rule"), source, rule.fault));
   if (rule.messageFault !== undefined) errors.push(ruleInvalid(path.child("messageExpression"), source, rule.messageFault));
-  else if (rule.messageProgram !== undefined) errors.push(...costErrors(path.child("messageExpression"), "estimated messageExpression cost", worstCost(rule.messageProgram, declared), place.costs));
+  else if (rule.messageProgram !== undefined)
+    errors.push(...costErrors(path.child("messageExpression"), "estimated messageExpression cost", worstCost(rule.messageProgram, declared), place.costs));
   if (rule.usesOldSelf) {
-    if (place.uncorrelatable !== undefined) errors.push(invalid(path.child("rule"), source.rule, `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.uncorrelatable.toString()}`));
-  } else if (source.optionalOldSelf !== undefined && rule.program !== undefined) errors.push(invalid(path.child("optionalOldSelf"), source.optionalOldSelf, "may not be set if oldSelf is not used in rule"));
+    if (place.uncorrelatable !== undefined)
+      errors.push(
+        invalid(
+          path.child("rule"),
+          source.rule,
+          `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.uncorrelatable.toString()}`,
+        ),
+      );
+  } else if (source.optionalOldSelf !== undefined && rule.program !== undefined)
+    errors.push(invalid(path.child("optionalOldSelf"), source.optionalOldSelf, "may not be set if oldSelf is not used in rule"));
   return errors;
 }
 
@@ -140,8 +177,19 @@ function costText(what: string, cost: number, limit: number): string {
 }
 
 /** The rule is shown as Go's encoder prints it. */
-function ruleInvalid(path: FieldPath, { rule, message = "", messageExpression = "", reason, fieldPath = "", optionalOldSelf }: RuleSource, detail: string): FieldError {
-  const shown = JSON.stringify({ Rule: rule, Message: message, MessageExpression: messageExpression, Reason: reason ?? null, FieldPath: fieldPath, OptionalOldSelf: optionalOldSelf ?? null });
+function ruleInvalid(
+  path: FieldPath,
+  { rule, message = "", messageExpression = "", reason, fieldPath = "", optionalOldSelf }: RuleSource,
+  detail: string,
+): FieldError {
+  const shown = JSON.stringify({
+    Rule: rule,
+    Message: message,
+    MessageExpression: messageExpression,
+    Reason: reason ?? null,
+    FieldPath: fieldPath,
+    OptionalOldSelf: optionalOldSelf ?? null,
+  });
   const escaped = shown.replace(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
   return { reason: "FieldValueInvalid", field: path.toString(), message: `Invalid value: ${escaped}: ${detail}` };
 }

@@ -22,7 +22,8 @@ function named(crd: CustomResourceDefinition, others: readonly NameHolder[], now
   const { acceptedNames, namesAccepted, established } = decideNames(crd, others);
   const isNamed = deepEqual(acceptedNames, crd.status?.acceptedNames) && isAsWanted(findCondition(crd, "NamesAccepted"), namesAccepted);
   // Installing is passed on by the next step: a condition that is there already is not set back to it.
-  const isKnown = findCondition(crd, "Established") !== undefined && (established.reason !== "NotAccepted" || isAsWanted(findCondition(crd, "Established"), established));
+  const isKnown =
+    findCondition(crd, "Established") !== undefined && (established.reason !== "NotAccepted" || isAsWanted(findCondition(crd, "Established"), established));
   if (isNamed && isKnown) return undefined;
   return { ...crd.status, acceptedNames, conditions: withConditions(crd, [namesAccepted, established], nowMs) };
 }
@@ -52,5 +53,8 @@ function structural(crd: CustomResourceDefinition): CustomResourceDefinitionStat
 }
 
 function withConditions(crd: CustomResourceDefinition, wanted: readonly WantedCondition[], nowMs: number): CustomResourceDefinitionCondition[] {
-  return wanted.reduce<CustomResourceDefinitionCondition[]>((conditions, condition) => withCondition(conditions, condition, nowMs), crd.status?.conditions ?? []);
+  return wanted.reduce<CustomResourceDefinitionCondition[]>(
+    (conditions, condition) => withCondition(conditions, condition, nowMs),
+    crd.status?.conditions ?? [],
+  );
 }

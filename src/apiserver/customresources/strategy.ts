@@ -57,7 +57,9 @@ export function customResourceStrategy(options: StrategyOptions): KindStrategy {
         },
       },
     }),
-    ...(selectableFields.length > 0 && { selectableFields: (object: KubeObject) => Object.fromEntries(selectableFields.map((field) => [field.label, field.valueOf(object)])) }),
+    ...(selectableFields.length > 0 && {
+      selectableFields: (object: KubeObject) => Object.fromEntries(selectableFields.map((field) => [field.label, field.valueOf(object)])),
+    }),
   };
 }
 
@@ -115,7 +117,9 @@ function statusErrors(object: KubeObject, old: KubeObject, options: StrategyOpti
   const errors = [
     ...typeErrors(object, gvk),
     ...validateObjectMetaUpdate(object.metadata, old.metadata, FieldPath.root("metadata"), false),
-    ...(status === undefined || statusSchema === undefined ? [] : schemaErrors(status, statusSchema, { prefix: "status", ...(oldStatus !== undefined && { old: oldStatus }) })),
+    ...(status === undefined || statusSchema === undefined
+      ? []
+      : schemaErrors(status, statusSchema, { prefix: "status", ...(oldStatus !== undefined && { old: oldStatus }) })),
     ...(scale === undefined ? [] : scaleErrors(object, scale, "status")),
   ];
   return withStructure(errors, object, old, options, context);
@@ -143,7 +147,10 @@ function typeErrors(object: KubeObject, { group, version, kind }: GroupVersionKi
 function finalizerWarnings(object: KubeObject, old?: KubeObject | RuleContext): string[] {
   const before = (old !== undefined && "metadata" in old ? (old as KubeObject).metadata.finalizers : undefined) ?? [];
   const own = (object.metadata.finalizers ?? []).filter((name) => !name.includes("/") && !standardFinalizers.has(name) && !before.includes(name));
-  return own.map((name) => `metadata.finalizers: ${JSON.stringify(name)}: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`);
+  return own.map(
+    (name) =>
+      `metadata.finalizers: ${JSON.stringify(name)}: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
+  );
 }
 
 const standardFinalizers: ReadonlySet<string> = new Set(["orphan", "foregroundDeletion", "kubernetes"]);

@@ -11,11 +11,19 @@ export interface TerminationStep {
   readonly status: CustomResourceDefinitionStatus | undefined;
 }
 
-const inProgress: WantedCondition = { type: "Terminating", status: "True", reason: "InstanceDeletionInProgress", message: "CustomResource deletion is in progress" };
+const inProgress: WantedCondition = {
+  type: "Terminating",
+  status: "True",
+  reason: "InstanceDeletionInProgress",
+  message: "CustomResource deletion is in progress",
+};
 
 /** What to do next for a definition that has `instances` objects left. */
 export function terminationStep(crd: CustomResourceDefinition, instances: number, nowMs: number): TerminationStep {
   if (!isTrue(crd, "Established") || instances === 0) return { kind: "finish", status: undefined };
   const isTold = isAsWanted(findCondition(crd, "Terminating"), inProgress);
-  return { kind: "delete instances", status: isTold ? undefined : { ...crd.status, conditions: withCondition(crd.status?.conditions ?? [], inProgress, nowMs) } };
+  return {
+    kind: "delete instances",
+    status: isTold ? undefined : { ...crd.status, conditions: withCondition(crd.status?.conditions ?? [], inProgress, nowMs) },
+  };
 }

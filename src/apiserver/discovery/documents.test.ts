@@ -9,8 +9,21 @@ test("discovery: versions as they are ranked", () => {
   deepEqual([...ranked].reverse().sort(compareVersions), ranked);
 });
 
-interface Group { name: string; versions: { version: string }[]; preferredVersion: { version: string } }
-interface Resource { name: string; kind: string; namespaced: boolean; verbs: string[]; shortNames?: string[]; group?: string; version?: string; storageVersionHash?: string }
+interface Group {
+  name: string;
+  versions: { version: string }[];
+  preferredVersion: { version: string };
+}
+interface Resource {
+  name: string;
+  kind: string;
+  namespaced: boolean;
+  verbs: string[];
+  shortNames?: string[];
+  group?: string;
+  version?: string;
+  storageVersionHash?: string;
+}
 
 const widgets = {
   apiVersion: "apiextensions.k8s.io/v1",
@@ -20,7 +33,13 @@ const widgets = {
     group: "example.com",
     scope: "Namespaced",
     names: { kind: "Widget", plural: "widgets", shortNames: ["wd"] },
-    versions: ["v1alpha1", "v1"].map((name) => ({ name, served: true, storage: name === "v1", schema: { openAPIV3Schema: { type: "object" } }, subresources: { status: {} } })),
+    versions: ["v1alpha1", "v1"].map((name) => ({
+      name,
+      served: true,
+      storage: name === "v1",
+      schema: { openAPIV3Schema: { type: "object" } },
+      subresources: { status: {} },
+    })),
   },
 };
 
@@ -37,7 +56,10 @@ test("discovery: groups, resources and the aggregated form", async () => {
   deepEqual(pods.verbs, ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]);
   const eviction = core.resources.find(({ name }) => name === "pods/eviction")!;
   deepEqual([eviction.kind, eviction.group, eviction.version], ["Eviction", "policy", "v1"]);
-  deepEqual(core.resources.map(({ name }) => name), core.resources.map(({ name }) => name).sort());
+  deepEqual(
+    core.resources.map(({ name }) => name),
+    core.resources.map(({ name }) => name).sort(),
+  );
   const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
   const first = await ask(cluster, "GET", "/apis", undefined, { accept });
   equal(first.json["kind"], "APIGroupDiscoveryList");

@@ -196,5 +196,9 @@ const byName = (a: SubresourceDefinition, b: SubresourceDefinition) => (a.name <
 /** Tells clients whether two resources share a storage: the start of a hash over the stored group, version and kind. */
 function storageVersionHash(definition: ResourceDefinition): string {
   const { gvk, hashedVersion } = definition.storage!;
-  return createHash("sha256").update(`${gvk.group}/${hashedVersion ?? gvk.version}/${gvk.kind}`).digest().subarray(0, 8).toString("base64");
+  return createHash("sha256")
+    .update(`${gvk.group}/${hashedVersion ?? gvk.version}/${gvk.kind}`)
+    .digest()
+    .subarray(0, 8)
+    .toString("base64");
 }

@@ -18,7 +18,10 @@ export function handleDiscovery(context: RequestContext, documents: DiscoveryDoc
   const [root, group, version] = segments;
   if (root !== "api" && root !== "apis") return undefined;
   const isCore = root === "api";
-  if (segments.length === 1) return readOnly(context, () => (isAggregated(context) ? aggregated(context, documents, isCore) : document(context, isCore ? apiVersions(context) : documents.groups())));
+  if (segments.length === 1)
+    return readOnly(context, () =>
+      isAggregated(context) ? aggregated(context, documents, isCore) : document(context, isCore ? apiVersions(context) : documents.groups()),
+    );
   if (isCore) {
     if (segments.length !== 2) return undefined;
     const list = documents.resources("", group!);
@@ -51,7 +54,11 @@ function document(context: RequestContext, body: JsonObject): ApiResponse {
 
 function apiVersions(context: RequestContext): JsonObject {
   const { advertiseAddress, externalHostname, securePort } = context.server.settings;
-  return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress: `${externalHostname || advertiseAddress}:${securePort}` }] };
+  return {
+    kind: "APIVersions",
+    versions: ["v1"],
+    serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress: `${externalHostname || advertiseAddress}:${securePort}` }],
+  };
 }
 
 /** Whether the first clause of Accept that can be served asks for the aggregated form. */

@@ -60,15 +60,45 @@ const list = (type: string) => `[]${type}`;
 
 /** The types of the configuration, in the form of the API's types. */
 const types = new TypeRegistry({
-  EncryptionConfiguration: { fields: [["kind", "string", "e", 0], ["apiVersion", "string", "e", 0], ["resources", list("ResourceConfiguration"), "", 0]] },
-  ResourceConfiguration: { fields: [["resources", list("string"), "", 0], ["providers", list("ProviderConfiguration"), "", 0]] },
+  EncryptionConfiguration: {
+    fields: [
+      ["kind", "string", "e", 0],
+      ["apiVersion", "string", "e", 0],
+      ["resources", list("ResourceConfiguration"), "", 0],
+    ],
+  },
+  ResourceConfiguration: {
+    fields: [
+      ["resources", list("string"), "", 0],
+      ["providers", list("ProviderConfiguration"), "", 0],
+    ],
+  },
   ProviderConfiguration: {
-    fields: [["aesgcm", "*AESConfiguration", "e", 0], ["aescbc", "*AESConfiguration", "e", 0], ["secretbox", "*AESConfiguration", "e", 0], ["identity", "*IdentityConfiguration", "e", 0], ["kms", "*KMSConfiguration", "e", 0]],
+    fields: [
+      ["aesgcm", "*AESConfiguration", "e", 0],
+      ["aescbc", "*AESConfiguration", "e", 0],
+      ["secretbox", "*AESConfiguration", "e", 0],
+      ["identity", "*IdentityConfiguration", "e", 0],
+      ["kms", "*KMSConfiguration", "e", 0],
+    ],
   },
   AESConfiguration: { fields: [["keys", list("Key"), "", 0]] },
-  Key: { fields: [["name", "string", "", 0], ["secret", "string", "", 0]] },
+  Key: {
+    fields: [
+      ["name", "string", "", 0],
+      ["secret", "string", "", 0],
+    ],
+  },
   IdentityConfiguration: { fields: [] },
-  KMSConfiguration: { fields: [["apiVersion", "string", "", 0], ["name", "string", "", 0], ["cachesize", "*int32", "e", 0], ["endpoint", "string", "", 0], ["timeout", "*string", "e", 0]] },
+  KMSConfiguration: {
+    fields: [
+      ["apiVersion", "string", "", 0],
+      ["name", "string", "", 0],
+      ["cachesize", "*int32", "e", 0],
+      ["endpoint", "string", "", 0],
+      ["timeout", "*string", "e", 0],
+    ],
+  },
 });
 
 /** Kinds that are known, the old form of the first included. */
@@ -81,7 +111,8 @@ function decode(bytes: Uint8Array): { readonly object: Partial<EncryptionConfigu
     const shown = () => JSON.stringify(body.plain?.value ?? decodeBody(body, types.struct("EncryptionConfiguration")!).object);
     if (kind === "") return { fault: `Object 'Kind' is missing in '${shown()}'` };
     if (apiVersion === "") return { fault: `Object 'apiVersion' is missing in '${shown()}'` };
-    if (!kinds.has(`${apiVersion} ${kind}`)) return { fault: `no kind ${goQuote(kind)} is registered for version ${goQuote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"` };
+    if (!kinds.has(`${apiVersion} ${kind}`))
+      return { fault: `no kind ${goQuote(kind)} is registered for version ${goQuote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"` };
     const { object, faults } = decodeBody(body, types.struct("EncryptionConfiguration")!);
     if (faults.length > 0) return { fault: `strict decoding error: ${faults.join(", ")}` };
     return { object: object as Partial<EncryptionConfiguration> };
@@ -99,7 +130,9 @@ function withDefaults({ resources = [] }: Partial<EncryptionConfiguration>): Enc
       resources: names ?? [],
       providers: (providers ?? []).map(({ kms, ...provider }) => ({
         ...provider,
-        ...(kms && { kms: { ...kms, apiVersion: kms.apiVersion || "v1", name: kms.name ?? "", endpoint: kms.endpoint ?? "", timeout: kms.timeout ?? defaultTimeout } }),
+        ...(kms && {
+          kms: { ...kms, apiVersion: kms.apiVersion || "v1", name: kms.name ?? "", endpoint: kms.endpoint ?? "", timeout: kms.timeout ?? defaultTimeout },
+        }),
       })),
     })),
   };

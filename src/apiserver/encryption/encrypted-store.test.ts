@@ -25,7 +25,11 @@ storeConformance("encrypted store", async () => {
 const secretOf = (seed: number) => Buffer.alloc(32, seed).toString("base64");
 
 function rulesOf(resource: string, ...keys: { name: string; secret: string }[]): EncryptionRules {
-  const file = { apiVersion: "apiserver.config.k8s.io/v1", kind: "EncryptionConfiguration", resources: [{ resources: [resource], providers: [{ aesgcm: { keys } }, { identity: {} }] }] };
+  const file = {
+    apiVersion: "apiserver.config.k8s.io/v1",
+    kind: "EncryptionConfiguration",
+    resources: [{ resources: [resource], providers: [{ aesgcm: { keys } }, { identity: {} }] }],
+  };
   const makeEnvelope = () => {
     throw new Error("no plugin");
   };
@@ -82,15 +86,25 @@ test("encryption: values without their key: told in upstream's words, deleted on
   const read = await ask(cluster, "GET", `${secrets}/a`);
   deepEqual([read.status, read.body.reason, read.body.message], [500, "InternalError", `Internal error occurred: ${corrupt("")}`]);
   const list = await ask(cluster, "GET", secrets);
-  deepEqual([list.status, list.body.reason, list.body.message], [500, "StorageReadError", `failed to read one or more secrets from the storage: ${corrupt("/registry")}`]);
-  deepEqual(list.body.details, { name: "list", kind: "secrets", causes: [{ reason: "UnexpectedServerResponse", message: corrupt("/registry"), field: "/registry/secrets/default/a" }] });
+  deepEqual(
+    [list.status, list.body.reason, list.body.message],
+    [500, "StorageReadError", `failed to read one or more secrets from the storage: ${corrupt("/registry")}`],
+  );
+  deepEqual(list.body.details, {
+    name: "list",
+    kind: "secrets",
+    causes: [{ reason: "UnexpectedServerResponse", message: corrupt("/registry"), field: "/registry/secrets/default/a" }],
+  });
   equal((await ask(cluster, "GET", "/api/v1/namespaces/kube-system/secrets")).status, 200);
   const patched = await ask(cluster, "PATCH", `${secrets}/a`, { metadata: { labels: { a: "b" } } }, "application/merge-patch+json");
   deepEqual([patched.status, patched.body.message], [500, `Internal error occurred: ${fault}`]);
   deepEqual((await ask(cluster, "POST", secrets, secret("a"))).status, 409);
   deepEqual((await ask(cluster, "DELETE", `${secrets}/a`)).body.message, `Internal error occurred: ${corrupt("")}`);
   const unsafe = { kind: "DeleteOptions", apiVersion: "v1", ignoreStoreReadErrorWithClusterBreakingPotential: true };
-  match((await ask(cluster, "DELETE", `${secrets}/a`, { ...unsafe, gracePeriodSeconds: 0 })).body.message, /Invalid value: true: cannot be set together with \.gracePeriodSeconds$/);
+  match(
+    (await ask(cluster, "DELETE", `${secrets}/a`, { ...unsafe, gracePeriodSeconds: 0 })).body.message,
+    /Invalid value: true: cannot be set together with \.gracePeriodSeconds$/,
+  );
   equal((await ask(cluster, "DELETE", `${secrets}/a`, { ...unsafe, dryRun: ["All"] })).status, 200);
   equal((await ask(cluster, "GET", `${secrets}/a`)).status, 500);
   equal((await ask(cluster, "DELETE", `${secrets}/a`, unsafe)).status, 200);

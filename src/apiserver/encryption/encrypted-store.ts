@@ -107,6 +107,9 @@ export class EncryptedStore implements Store {
   #unopened<T extends StoredValue | StoreEvent>(item: T, error: unknown): T {
     if (error instanceof KmsError) throw new StoreError("Unavailable", `a value needs a key management plugin that does not answer: ${error.message}`, error);
     if (!(error instanceof TransformError)) throw error;
-    return { ...item, value: unreadableValue(`/${item.key.slice(this.#root.length)}`, `data from the storage is not transformable revision=0: ${error.message}`) };
+    return {
+      ...item,
+      value: unreadableValue(`/${item.key.slice(this.#root.length)}`, `data from the storage is not transformable revision=0: ${error.message}`),
+    };
   }
 }

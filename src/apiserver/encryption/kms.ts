@@ -20,8 +20,16 @@ import type { Opened, Transformer } from "./transformer.ts";
 /** The plugin's service `v2.KeyManagementService`; calls reject with KmsError. */
 export interface KmsService {
   status(): Promise<{ readonly version: string; readonly healthz: string; readonly keyId: string }>;
-  encrypt(request: { readonly plaintext: Uint8Array; readonly uid: string }): Promise<{ readonly ciphertext: Uint8Array; readonly keyId: string; readonly annotations: Annotations }>;
-  decrypt(request: { readonly ciphertext: Uint8Array; readonly uid: string; readonly keyId: string; readonly annotations: Annotations }): Promise<{ readonly plaintext: Uint8Array }>;
+  encrypt(request: {
+    readonly plaintext: Uint8Array;
+    readonly uid: string;
+  }): Promise<{ readonly ciphertext: Uint8Array; readonly keyId: string; readonly annotations: Annotations }>;
+  decrypt(request: {
+    readonly ciphertext: Uint8Array;
+    readonly uid: string;
+    readonly keyId: string;
+    readonly annotations: Annotations;
+  }): Promise<{ readonly plaintext: Uint8Array }>;
   close(): void;
 }
 
@@ -104,14 +112,18 @@ export class KmsEnvelope implements Transformer {
     if (keyId === "" || encryptedSource.length === 0) throw new TransformError("failed to decode encrypted object: keyID and encryptedDEKSource must be set");
     const source = await this.#openedSource({ keyId, ciphertext: encryptedSource, annotations: toRecord(annotations) });
     const bound = Buffer.from(key);
-    const plain = sourceType === sourceTypes.seed ? openGcm(derive(source, encryptedData.subarray(0, infoBytes)), encryptedData.subarray(infoBytes), bound) : openGcm(source, encryptedData, bound);
+    const plain =
+      sourceType === sourceTypes.seed
+        ? openGcm(derive(source, encryptedData.subarray(0, infoBytes)), encryptedData.subarray(infoBytes), bound)
+        : openGcm(source, encryptedData, bound);
     return { plain, isStale: sourceType !== sourceTypes.seed || keyId !== this.#seed?.keyId };
   }
 
   seal(plain: Uint8Array, key: string): Uint8Array {
     const { clock, random, name } = this.#options;
     const seed = this.#seed;
-    if (seed === undefined || clock.monotonicMs() - this.#vouchedForMs > seedLifetimeMs) throw internalServerError(`EDEK with keyID hash ${keyHash(seed?.keyId ?? "")} expired: the plugin ${name} has not answered for too long`);
+    if (seed === undefined || clock.monotonicMs() - this.#vouchedForMs > seedLifetimeMs)
+      throw internalServerError(`EDEK with keyID hash ${keyHash(seed?.keyId ?? "")} expired: the plugin ${name} has not answered for too long`);
     const info = random.bytes(infoBytes);
     const encryptedData = Buffer.concat([info, sealGcm(derive(seed.bytes, info), plain, Buffer.from(key), random)]);
     const annotations = Object.entries(seed.annotations).map(([name, value]) => ({ key: name, value }));

@@ -29,10 +29,14 @@ export function buildRules(configuration: EncryptionConfiguration, parts: RulePa
   const envelopes: KmsEnvelope[] = [];
   const byName = new Map<string, Transformer>();
   for (const { resources, providers } of configuration.resources) {
-    const transformer = firstOf(providers.flatMap((provider) => prefixed(provider, parts, envelopes)), "no matching prefix found");
+    const transformer = firstOf(
+      providers.flatMap((provider) => prefixed(provider, parts, envelopes)),
+      "no matching prefix found",
+    );
     for (const resource of resources.map(canonicalName)) {
       const mask = [...byName.keys()].find((earlier) => isMasked(resource, earlier));
-      if (mask !== undefined) throw new EncryptionConfigError(`error while building transformers: resource ${goQuote(resource)} is masked by earlier rule ${goQuote(mask)}`);
+      if (mask !== undefined)
+        throw new EncryptionConfigError(`error while building transformers: resource ${goQuote(resource)} is masked by earlier rule ${goQuote(mask)}`);
       if (!byName.has(resource)) byName.set(resource, transformer);
     }
   }
@@ -61,13 +65,18 @@ const boxUnknown = "no matching key was found for the provided Secretbox transfo
 function prefixed({ aesgcm, aescbc, secretbox: box, kms }: ProviderChoice, parts: RuleParts, envelopes: KmsEnvelope[]): Prefixed[] {
   const { random } = parts;
   const keyed = ({ keys }: KeySet, make: (secret: Uint8Array, source: Random) => Transformer, unknown: string) =>
-    firstOf(keys.map(({ name, secret }) => ({ prefix: `${name}:`, transformer: make(Buffer.from(secret, "base64"), random) })), unknown);
+    firstOf(
+      keys.map(({ name, secret }) => ({ prefix: `${name}:`, transformer: make(Buffer.from(secret, "base64"), random) })),
+      unknown,
+    );
   if (aesgcm !== undefined) return [{ prefix: "k8s:enc:aesgcm:v1:", transformer: keyed(aesgcm, aesGcm, aesUnknown) }];
   if (aescbc !== undefined) return [{ prefix: "k8s:enc:aescbc:v1:", transformer: keyed(aescbc, aesCbc, aesUnknown) }];
   if (box !== undefined) return [{ prefix: "k8s:enc:secretbox:v1:", transformer: keyed(box, secretbox, boxUnknown) }];
   if (kms === undefined) return [{ prefix: "", transformer: identity }];
   if (kms.apiVersion === "v1") {
-    const text = parts.allowsKmsV1 ? "KMSv1 is not supported. Use KMSv2 instead." : "KMSv1 is deprecated and will only receive security updates going forward. Use KMSv2 instead.  Set --feature-gates=KMSv1=true to use the deprecated KMSv1 feature.";
+    const text = parts.allowsKmsV1
+      ? "KMSv1 is not supported. Use KMSv2 instead."
+      : "KMSv1 is deprecated and will only receive security updates going forward. Use KMSv2 instead.  Set --feature-gates=KMSv1=true to use the deprecated KMSv1 feature.";
     throw new EncryptionConfigError(`error while building transformers: ${text}`);
   }
   const envelope = parts.makeEnvelope(kms);

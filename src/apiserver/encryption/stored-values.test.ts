@@ -57,11 +57,18 @@ test("encryption: several keys and providers: the first writes, all read, what o
   const middle = forSecrets({ aesgcm: { keys: [key1] } });
   const now = forSecrets({ aesgcm: { keys: [key2, key1] } }, { aescbc: { keys: [key1] } }, { identity: {} });
   const plain = Buffer.from("text");
-  for (const [sealed, isStale] of [[await old.seal(plain, key), true], [await middle.seal(plain, key), true], [plain, true], [await now.seal(plain, key), false]] as const) {
+  for (const [sealed, isStale] of [
+    [await old.seal(plain, key), true],
+    [await middle.seal(plain, key), true],
+    [plain, true],
+    [await now.seal(plain, key), false],
+  ] as const) {
     const opened = await now.open(sealed, key);
     deepEqual([Buffer.from(opened.plain).toString(), opened.isStale], ["text", isStale]);
   }
-  throws(() => forSecrets({ aesgcm: { keys: [{ ...key1, name: "key3" }] } }, { identity: {} }).open(middle.seal(plain, key) as Uint8Array, key), { message: "no matching key was found for the provided AES transformer" });
+  throws(() => forSecrets({ aesgcm: { keys: [{ ...key1, name: "key3" }] } }, { identity: {} }).open(middle.seal(plain, key) as Uint8Array, key), {
+    message: "no matching key was found for the provided AES transformer",
+  });
   throws(() => forSecrets({ aesgcm: { keys: [key1] } }).open(plain, key), { message: "no matching prefix found" });
   // Turned off again: identity writes, the cipher still reads.
   const off = forSecrets({ identity: {} }, { aesgcm: { keys: [key1] } });
@@ -87,8 +94,17 @@ test("encryption: which rule is for which key", () => {
     [["deployments"], "/registry/deployments/a/b", false],
   ];
   for (const [resources, key, isEncrypted] of table) {
-    const sealed = rulesOf([{ resources, providers: [aes] }]).transformerFor(key)?.seal(Buffer.from("x"), key) ?? Buffer.from("x");
-    equal(Buffer.from(sealed as Uint8Array).toString("latin1").startsWith("k8s:enc:"), isEncrypted, `${resources.join()} ${key}`);
+    const sealed =
+      rulesOf([{ resources, providers: [aes] }])
+        .transformerFor(key)
+        ?.seal(Buffer.from("x"), key) ?? Buffer.from("x");
+    equal(
+      Buffer.from(sealed as Uint8Array)
+        .toString("latin1")
+        .startsWith("k8s:enc:"),
+      isEncrypted,
+      `${resources.join()} ${key}`,
+    );
   }
 });
 
@@ -102,7 +118,12 @@ function fakeService(log: string[], state = { keyId: "kid-1", fault: undefined a
   return {
     state,
     status: () => answer("Status", { version: "v2", healthz: "ok", keyId: state.keyId }),
-    encrypt: ({ plaintext }) => answer("Encrypt", { ciphertext: Buffer.from(Buffer.from(plaintext).toString("base64")), keyId: state.keyId, annotations: { "a.example.com": Buffer.from("v") } }),
+    encrypt: ({ plaintext }) =>
+      answer("Encrypt", {
+        ciphertext: Buffer.from(Buffer.from(plaintext).toString("base64")),
+        keyId: state.keyId,
+        annotations: { "a.example.com": Buffer.from("v") },
+      }),
     decrypt: ({ ciphertext }) => answer("Decrypt", { plaintext: Buffer.from(Buffer.from(ciphertext).toString(), "base64") }),
     close: () => log.push("close"),
   };

@@ -25,15 +25,18 @@ function validateRule({ resources, providers }: ResourceRule, kmsNames: Set<stri
 function validateNames(names: readonly string[], path: FieldPath): FieldError[] {
   const errors = names.flatMap((name, index) => validateName(name, path.index(index)));
   if (new Set(names).size < names.length) errors.push(invalid(path, names, "the same resource cannot be specified multiple times"));
-  if (hasOverlap(names)) errors.push(invalid(path, names, "using overlapping resources such as 'secrets' and '*.' in the same resource list is not allowed as they will be masked"));
+  if (hasOverlap(names))
+    errors.push(invalid(path, names, "using overlapping resources such as 'secrets' and '*.' in the same resource list is not allowed as they will be masked"));
   return errors;
 }
 
 function validateName(name: string, path: FieldPath): FieldError[] {
   if (name === "*") return [invalid(path, name, "use '*.' to encrypt all the resources from core API group or *.* to encrypt all resources")];
   if (/[A-Z]/.test(name)) return [invalid(path, name, "resource name should not contain capital letters")];
-  if (name === "serviceipallocations" || name === "servicenodeportallocations") return [invalid(path, name, "resources which do not have REST API/s cannot be encrypted")];
-  if (groupOf(name) === "events.k8s.io") return [invalid(path, name, "'*.events.k8s.io' objects are stored using the 'events' API group in etcd. Use 'events' instead in the config file")];
+  if (name === "serviceipallocations" || name === "servicenodeportallocations")
+    return [invalid(path, name, "resources which do not have REST API/s cannot be encrypted")];
+  if (groupOf(name) === "events.k8s.io")
+    return [invalid(path, name, "'*.events.k8s.io' objects are stored using the 'events' API group in etcd. Use 'events' instead in the config file")];
   if (name.endsWith(".extensions")) return [invalid(path, name, "'extensions' group has been removed and cannot be used for encryption")];
   return [];
 }
@@ -53,8 +56,10 @@ const providerNames = ["aesgcm", "aescbc", "secretbox", "identity", "kms"] as co
 
 function validateProvider(provider: ProviderChoice, kmsNames: Set<string>, path: FieldPath): FieldError[] {
   const given = providerNames.filter((name) => provider[name] !== undefined && provider[name] !== null);
-  if (given.length === 0) return [invalid(path, internalForm(provider), "provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity")];
-  if (given.length > 1) return [invalid(path, internalForm(provider), "more than one provider specified in a single element, should split into different list elements")];
+  if (given.length === 0)
+    return [invalid(path, internalForm(provider), "provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity")];
+  if (given.length > 1)
+    return [invalid(path, internalForm(provider), "more than one provider specified in a single element, should split into different list elements")];
   const [name] = given;
   const at = path.child(name!);
   switch (name!) {
@@ -91,7 +96,9 @@ function validateSecret(secret: string, lengths: readonly number[], path: FieldP
   if (secret === "") return [required(path, "secret is a mandatory field for a key")];
   if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(secret)) return [invalid(path, redacted, "secrets must be base64 encoded")];
   const { length } = Buffer.from(secret, "base64");
-  return lengths.includes(length) ? [] : [invalid(path, redacted, `secret is not of the expected length, got ${length}, expected one of [${lengths.join(" ")}]`)];
+  return lengths.includes(length)
+    ? []
+    : [invalid(path, redacted, `secret is not of the expected length, got ${length}, expected one of [${lengths.join(" ")}]`)];
 }
 
 function validateKms({ apiVersion, name, endpoint, timeout, cachesize }: KmsChoice, known: Set<string>, path: FieldPath): FieldError[] {
@@ -105,7 +112,8 @@ function validateKms({ apiVersion, name, endpoint, timeout, cachesize }: KmsChoi
   errors.push(...validateEndpoint(endpoint, path.child("endpoint")));
   if (apiVersion === "v2" && cachesize !== undefined) errors.push(invalid(path.child("cachesize"), cachesize, "cachesize is not supported in v2"));
   if (apiVersion === "v1" && cachesize === 0) errors.push(invalid(path.child("cachesize"), cachesize, "cachesize should be a positive value"));
-  if (apiVersion !== "v1" && apiVersion !== "v2") errors.push(invalid(path.child("apiVersion"), apiVersion, "unsupported apiVersion apiVersion for KMS provider, only v1 and v2 are supported"));
+  if (apiVersion !== "v1" && apiVersion !== "v2")
+    errors.push(invalid(path.child("apiVersion"), apiVersion, "unsupported apiVersion apiVersion for KMS provider, only v1 and v2 are supported"));
   return errors;
 }
 

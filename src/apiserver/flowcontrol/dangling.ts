@@ -63,10 +63,12 @@ async function writeConditions(server: ServerState): Promise<void> {
   const { cache } = server.resources.find(group, "v1", "flowschemas")!.storage!;
   const levels = new Set([...server.resources.find(group, "v1", "prioritylevelconfigurations")!.storage!.cache.state.entries()].map(([name]) => name));
   const schemas = [...cache.state.entries()].map(([, stored]) => cache.parse(stored) as unknown as FlowSchema);
-  await Promise.all(schemas.map(async (schema) => {
-    const condition = danglingCondition(schema, levels, formatTime(server.clock.nowMs()));
-    if (condition !== undefined) await applyCondition(server, schema.metadata.name!, condition);
-  }));
+  await Promise.all(
+    schemas.map(async (schema) => {
+      const condition = danglingCondition(schema, levels, formatTime(server.clock.nowMs()));
+      if (condition !== undefined) await applyCondition(server, schema.metadata.name!, condition);
+    }),
+  );
 }
 
 /** A schema that has gone or changed meanwhile is looked at again because of that change. */
@@ -77,7 +79,12 @@ async function applyCondition(server: ServerState, name: string, condition: Flow
   const { info, request } = context;
   try {
     await handleApply(
-      { ...context, query: new URLSearchParams({ fieldManager: manager, force: "true" }), info: { ...info, name, subresource: "status" }, request: { ...request, body: Buffer.from(JSON.stringify(config)) } },
+      {
+        ...context,
+        query: new URLSearchParams({ fieldManager: manager, force: "true" }),
+        info: { ...info, name, subresource: "status" },
+        request: { ...request, body: Buffer.from(JSON.stringify(config)) },
+      },
       definition,
     );
   } catch (error) {

@@ -31,13 +31,47 @@ export function handleFairnessDumps({ server, info, query }: RequestContext): Ap
   }
 }
 
-const levelHeads = ["PriorityLevelName", "ActiveQueues", "IsIdle", "IsQuiescing", "WaitingRequests", "ExecutingRequests", "DispatchedRequests", "RejectedRequests", "TimedoutRequests", "CancelledRequests"];
+const levelHeads = [
+  "PriorityLevelName",
+  "ActiveQueues",
+  "IsIdle",
+  "IsQuiescing",
+  "WaitingRequests",
+  "ExecutingRequests",
+  "DispatchedRequests",
+  "RejectedRequests",
+  "TimedoutRequests",
+  "CancelledRequests",
+];
 
 function levelRow({ name, queueSet, isIdle, isQuiescing, counts }: PriorityLevel): string[] {
-  return [name, ...[queueSet.activeQueues, isIdle, isQuiescing, queueSet.waiting, queueSet.executing, counts.dispatched, counts.refused, counts.timedOut, counts.cancelled].map(String)];
+  return [
+    name,
+    ...[
+      queueSet.activeQueues,
+      isIdle,
+      isQuiescing,
+      queueSet.waiting,
+      queueSet.executing,
+      counts.dispatched,
+      counts.refused,
+      counts.timedOut,
+      counts.cancelled,
+    ].map(String),
+  ];
 }
 
-const queueHeads = ["PriorityLevelName", "Index", "PendingRequests", "ExecutingRequests", "SeatsInUse", "NextDispatchR", "InitialSeatsSum", "MaxSeatsSum", "TotalWorkSum"];
+const queueHeads = [
+  "PriorityLevelName",
+  "Index",
+  "PendingRequests",
+  "ExecutingRequests",
+  "SeatsInUse",
+  "NextDispatchR",
+  "InitialSeatsSum",
+  "MaxSeatsSum",
+  "TotalWorkSum",
+];
 /** Of more queues only those that are in use are shown. */
 const shownQueues = 1024;
 
@@ -84,12 +118,34 @@ function requestsOf(levels: readonly PriorityLevel[]): RequestRow[] {
   return [...queued, ...levels.flatMap(({ name, queueSet }) => [...queueSet.unqueued].map((request) => ({ level: name, queue: -1, place: -1, request })))];
 }
 
-const requestHeads = ["PriorityLevelName", "FlowSchemaName", "QueueIndex", "RequestIndexInQueue", "FlowDistingsher", "ArriveTime", "InitialSeats", "FinalSeats", "AdditionalLatency", "StartTime"];
+const requestHeads = [
+  "PriorityLevelName",
+  "FlowSchemaName",
+  "QueueIndex",
+  "RequestIndexInQueue",
+  "FlowDistingsher",
+  "ArriveTime",
+  "InitialSeats",
+  "FinalSeats",
+  "AdditionalLatency",
+  "StartTime",
+];
 
 function requestCells({ level, queue, place, request }: RequestRow, offsetMs: number): string[] {
   const { flow, work, arrivedMs, startedMs, state } = request;
   const started = state === "waiting" ? "0001-01-01T00:00:00Z" : instant(startedMs + offsetMs);
-  return [level, flow.schema, String(queue), String(place), flow.distinguisher, instant(arrivedMs + offsetMs), String(work.initialSeats), String(work.finalSeats), duration(work.afterMs), started];
+  return [
+    level,
+    flow.schema,
+    String(queue),
+    String(place),
+    flow.distinguisher,
+    instant(arrivedMs + offsetMs),
+    String(work.initialSeats),
+    String(work.finalSeats),
+    duration(work.afterMs),
+    started,
+  ];
 }
 
 const detailHeads = ["UserName", "Verb", "APIPath", "Namespace", "Name", "APIVersion", "Resource", "SubResource"];

@@ -36,27 +36,66 @@ async function start(flags: Readonly<Record<string, string>> = small) {
       return holding;
     },
   });
-  for (const [name, limitResponse] of Object.entries({ "pf-reject": { type: "Reject" }, "pf-queue": { type: "Queue", queuing: { queues: 1, handSize: 1, queueLengthLimit: 1 } } })) {
+  for (const [name, limitResponse] of Object.entries({
+    "pf-reject": { type: "Reject" },
+    "pf-queue": { type: "Queue", queuing: { queues: 1, handSize: 1, queueLengthLimit: 1 } },
+  })) {
     const kind = (kindName: string, spec: object) => ({ apiVersion: "flowcontrol.apiserver.k8s.io/v1", kind: kindName, metadata: { name }, spec });
-    await ask(cluster, "POST", `${flowcontrol}/prioritylevelconfigurations`, kind("PriorityLevelConfiguration", { type: "Limited", limited: { nominalConcurrencyShares: 1, limitResponse, lendablePercent: 0, borrowingLimitPercent: 0 } }));
-    const everything = { resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"], clusterScope: true, namespaces: ["*"] }], nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }] };
-    const made = await ask(cluster, "POST", `${flowcontrol}/flowschemas`, kind("FlowSchema", { priorityLevelConfiguration: { name }, matchingPrecedence: 100, distinguisherMethod: { type: "ByUser" }, rules: [{ subjects: [{ kind: "User", user: { name } }], ...everything }] }));
+    await ask(
+      cluster,
+      "POST",
+      `${flowcontrol}/prioritylevelconfigurations`,
+      kind("PriorityLevelConfiguration", {
+        type: "Limited",
+        limited: { nominalConcurrencyShares: 1, limitResponse, lendablePercent: 0, borrowingLimitPercent: 0 },
+      }),
+    );
+    const everything = {
+      resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"], clusterScope: true, namespaces: ["*"] }],
+      nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
+    };
+    const made = await ask(
+      cluster,
+      "POST",
+      `${flowcontrol}/flowschemas`,
+      kind("FlowSchema", {
+        priorityLevelConfiguration: { name },
+        matchingPrecedence: 100,
+        distinguisherMethod: { type: "ByUser" },
+        rules: [{ subjects: [{ kind: "User", user: { name } }], ...everything }],
+      }),
+    );
     equal(made.status, 201);
-    await ask(cluster, "POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", { metadata: { name }, subjects: [{ kind: "User", name, apiGroup: "rbac.authorization.k8s.io" }], roleRef: { kind: "ClusterRole", name: "cluster-admin", apiGroup: "rbac.authorization.k8s.io" } });
+    await ask(cluster, "POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+      metadata: { name },
+      subjects: [{ kind: "User", name, apiGroup: "rbac.authorization.k8s.io" }],
+      roleRef: { kind: "ClusterRole", name: "cluster-admin", apiGroup: "rbac.authorization.k8s.io" },
+    });
   }
-  const as = (user: string, method: string, target: string, body?: unknown) => ask({ client: cluster.clientFor({ username: user, groups: ["system:authenticated"] }) }, method, target, body);
-  return { cluster, store: stores[0]!, as, hold: (user: string, name: string, query = "") => as(user, "POST", `${configMaps}${query}`, { metadata: { name: `held-${name}` } }) };
+  const as = (user: string, method: string, target: string, body?: unknown) =>
+    ask({ client: cluster.clientFor({ username: user, groups: ["system:authenticated"] }) }, method, target, body);
+  return {
+    cluster,
+    store: stores[0]!,
+    as,
+    hold: (user: string, name: string, query = "") => as(user, "POST", `${configMaps}${query}`, { metadata: { name: `held-${name}` } }),
+  };
 }
 
 const shown = ({ status, headers, text }: Answer) => [status, headers["content-type"], headers["retry-after"], text];
 const refused = (retryAfter: string) => [429, "text/plain; charset=utf-8", retryAfter, "Too many requests, please try again later.\n"];
-const dump = async (cluster: TestCluster, what: string) => (await ask(cluster, "GET", `/debug/api_priority_and_fairness/${what}`)).text.split("\n").filter((line) => /^(pf-|Priority)/.test(line));
+const dump = async (cluster: TestCluster, what: string) =>
+  (await ask(cluster, "GET", `/debug/api_priority_and_fairness/${what}`)).text.split("\n").filter((line) => /^(pf-|Priority)/.test(line));
 
 test("fairness: a level that refuses is full for reads, writes and watches, and for nobody else", async () => {
   const { cluster, store, as, hold } = await start();
   const first = hold("pf-reject", "a");
   await loopTurn();
-  for (const [method, target] of [["POST", configMaps], ["GET", configMaps], ["GET", `${configMaps}?watch=true`]] as const) {
+  for (const [method, target] of [
+    ["POST", configMaps],
+    ["GET", configMaps],
+    ["GET", `${configMaps}?watch=true`],
+  ] as const) {
     const answer = await as("pf-reject", method, target, method === "POST" ? { metadata: { name: "b" } } : undefined);
     deepEqual(shown(answer), refused("1"));
     match(String(answer.headers["x-kubernetes-pf-flowschema-uid"]), /^[0-9a-f-]{36}$/);
@@ -90,8 +129,14 @@ test("fairness: a level with queues makes wait, for a quarter of the request's t
     "pf-queue,          0,      1,               1,                 1,          0.00300000ss,  1,               1,           0.00300000ss",
   ]);
   const rows = await dump(cluster, "dump_requests?includeRequestDetails=1");
-  equal(rows[0], "PriorityLevelName, FlowSchemaName, QueueIndex, RequestIndexInQueue, FlowDistingsher, ArriveTime,                     InitialSeats, FinalSeats, AdditionalLatency, StartTime,                      UserName, Verb,   APIPath,                                        Namespace, Name,   APIVersion, Resource,   SubResource");
-  match(rows[1]!, /^pf-queue, {10}pf-queue, {7}0, {10}0, {19}, {16}2026-01-01T00:00:00\.000000000Z, 1, {12}0, {10}0s, {16}0001-01-01T00:00:00Z, {11}pf-queue, create, \/api\/v1\/namespaces\/default\/configmaps, {9} default, {3},/);
+  equal(
+    rows[0],
+    "PriorityLevelName, FlowSchemaName, QueueIndex, RequestIndexInQueue, FlowDistingsher, ArriveTime,                     InitialSeats, FinalSeats, AdditionalLatency, StartTime,                      UserName, Verb,   APIPath,                                        Namespace, Name,   APIVersion, Resource,   SubResource",
+  );
+  match(
+    rows[1]!,
+    /^pf-queue, {10}pf-queue, {7}0, {10}0, {19}, {16}2026-01-01T00:00:00\.000000000Z, 1, {12}0, {10}0s, {16}0001-01-01T00:00:00Z, {11}pf-queue, create, \/api\/v1\/namespaces\/default\/configmaps, {9} default, {3},/,
+  );
   match(rows[2]!, /^pf-queue, {10}pf-queue, {7}0, {10}-1, /);
   const metrics = (await ask(cluster, "GET", "/metrics")).text;
   for (const line of [
@@ -102,18 +147,25 @@ test("fairness: a level with queues makes wait, for a quarter of the request's t
     'apiserver_flowcontrol_nominal_limit_seats{priority_level="workload-low"} 3',
     'apiserver_flowcontrol_upper_limit_seats{priority_level="workload-low"} 9',
     'apiserver_flowcontrol_lower_limit_seats{priority_level="workload-low"} 0',
-  ]) equal(metrics.split("\n").includes(line), true, line);
+  ])
+    equal(metrics.split("\n").includes(line), true, line);
   store.letGo();
   equal((await first).status, 201);
   await loopTurn();
   const third = as("pf-queue", "GET", `${configMaps}?timeout=4s`);
   await cluster.clock.advance(999, loopTurn);
-  equal((await dump(cluster, "dump_priority_levels"))[1], "pf-queue,          1,            false,  false,       1,               1,                 2,                  1,                0,                0");
+  equal(
+    (await dump(cluster, "dump_priority_levels"))[1],
+    "pf-queue,          1,            false,  false,       1,               1,                 2,                  1,                0,                0",
+  );
   await cluster.clock.advance(1, loopTurn);
   deepEqual(shown(await third), refused("1"));
   store.letGo();
   equal((await second).status, 201);
-  equal((await dump(cluster, "dump_priority_levels"))[1], "pf-queue,          0,            true,   false,       0,               0,                 2,                  1,                1,                0");
+  equal(
+    (await dump(cluster, "dump_priority_levels"))[1],
+    "pf-queue,          0,            true,   false,       0,               0,                 2,                  1,                1,                0",
+  );
   await cluster.close();
 });
 
@@ -122,13 +174,21 @@ test("fairness: who leaves the queue makes room", async () => {
   const first = hold("pf-queue", "a");
   await loopTurn();
   const leaving = new AbortController();
-  const left = cluster.clientFor({ username: "pf-queue", groups: ["system:authenticated"] }).send({ method: "GET", path: configMaps, query: "", headers: {}, body: new Uint8Array() }, { signal: leaving.signal });
-  const gone = left.then((answer) => answer.status, () => "gone");
+  const left = cluster
+    .clientFor({ username: "pf-queue", groups: ["system:authenticated"] })
+    .send({ method: "GET", path: configMaps, query: "", headers: {}, body: new Uint8Array() }, { signal: leaving.signal });
+  const gone = left.then(
+    (answer) => answer.status,
+    () => "gone",
+  );
   await loopTurn();
   leaving.abort(new DOMException("left", "AbortError"));
   await gone;
   await loopTurn();
-  equal((await dump(cluster, "dump_priority_levels"))[1], "pf-queue,          1,            false,  false,       0,               1,                 1,                  0,                0,                1");
+  equal(
+    (await dump(cluster, "dump_priority_levels"))[1],
+    "pf-queue,          1,            false,  false,       0,               1,                 1,                  0,                0,                1",
+  );
   const next = as("pf-queue", "GET", configMaps);
   await loopTurn();
   store.letGo();
@@ -159,12 +219,19 @@ test("fairness: a level that is deleted ends with its requests, and its schema d
   store.letGo();
   equal((await first).status, 201);
   await ask(cluster, "DELETE", `${flowcontrol}/flowschemas/pf-reject`);
-  equal((await dump(cluster, "dump_priority_levels")).some((line) => line.startsWith("pf-queue")), false);
+  equal(
+    (await dump(cluster, "dump_priority_levels")).some((line) => line.startsWith("pf-queue")),
+    false,
+  );
   await cluster.close();
 });
 
 test("fairness: without it reads and writes are counted apart, and administrators and watches are not", async () => {
-  const { cluster, store, as, hold } = await start({ "enable-priority-and-fairness": "false", "max-requests-inflight": "1", "max-mutating-requests-inflight": "1" });
+  const { cluster, store, as, hold } = await start({
+    "enable-priority-and-fairness": "false",
+    "max-requests-inflight": "1",
+    "max-mutating-requests-inflight": "1",
+  });
   const first = hold("pf-reject", "a");
   await loopTurn();
   const second = await hold("pf-reject", "b");
@@ -173,7 +240,12 @@ test("fairness: without it reads and writes are counted apart, and administrator
   equal((await as("pf-reject", "GET", configMaps)).status, 200);
   equal((await ask(cluster, "DELETE", `${configMaps}/none`)).status, 404);
   equal((await ask(cluster, "GET", "/debug/api_priority_and_fairness/dump_priority_levels")).status, 404);
-  equal((await ask(cluster, "GET", "/metrics")).text.includes('apiserver_request_terminations_total{code="429",component="apiserver",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1'), true);
+  equal(
+    (await ask(cluster, "GET", "/metrics")).text.includes(
+      'apiserver_request_terminations_total{code="429",component="apiserver",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1',
+    ),
+    true,
+  );
   store.letGo();
   equal((await first).status, 201);
   await cluster.close();

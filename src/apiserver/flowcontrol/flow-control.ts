@@ -36,7 +36,10 @@ export class FlowControl {
     this.#clock = options.clock;
     this.#watches = options.watches;
     this.#metrics = new FlowMetrics(options.metrics);
-    this.#levels = new Levels({ schemas: options.schemas, levels: options.levels, metrics: this.#metrics, serverSeats: options.serverSeats }, options.clock.monotonicMs());
+    this.#levels = new Levels(
+      { schemas: options.schemas, levels: options.levels, metrics: this.#metrics, serverSeats: options.serverSeats },
+      options.clock.monotonicMs(),
+    );
   }
 
   /** Priority levels in order of their names, for dumps. */

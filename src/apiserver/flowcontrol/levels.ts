@@ -81,12 +81,18 @@ export class Levels {
     }
     this.#flows = this.#schemas().flatMap((schema) => {
       const level = this.#levels.get(schema.spec!.priorityLevelConfiguration.name);
-      return level === undefined || level.isQuiescing ? [] : [new Flow(schema, level, { levelUid: specs.get(level.name)!.uid, metrics: this.#options.metrics })];
+      return level === undefined || level.isQuiescing
+        ? []
+        : [new Flow(schema, level, { levelUid: specs.get(level.name)!.uid, metrics: this.#options.metrics })];
     });
     return started;
   }
 
-  #configure(name: string, spec: PriorityLevelConfigurationSpec, { limits, nowMs }: { limits: PriorityLevel["limits"]; nowMs: number }): readonly SeatRequest[] {
+  #configure(
+    name: string,
+    spec: PriorityLevelConfigurationSpec,
+    { limits, nowMs }: { limits: PriorityLevel["limits"]; nowMs: number },
+  ): readonly SeatRequest[] {
     const known = this.#levels.get(name);
     if (known === undefined) {
       const level = new PriorityLevel(name, spec, nowMs);
@@ -129,7 +135,10 @@ export class Levels {
       level.smoothed = smoothDemand(level.smoothed, level.lastPeriod);
       if (more > 0) level.smoothed = smoothSteadyDemand(level.smoothed, level.demand.current, more);
     }
-    const { allotments, fairFraction } = allotSeats(levels.map((level) => ({ ...level.limits, isExempt: level.isExempt, peak: level.lastPeriod.peak, smoothed: level.smoothed })), this.#options.serverSeats);
+    const { allotments, fairFraction } = allotSeats(
+      levels.map((level) => ({ ...level.limits, isExempt: level.isExempt, peak: level.lastPeriod.peak, smoothed: level.smoothed })),
+      this.#options.serverSeats,
+    );
     this.#fairFraction = fairFraction;
     return levels.flatMap((level, index) => {
       level.target = allotments[index]!.target;

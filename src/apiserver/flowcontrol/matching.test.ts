@@ -6,7 +6,13 @@ import { SchemaMatcher } from "./matching.ts";
 
 const everything = { verbs: ["*"], apiGroups: ["*"], resources: ["*"], namespaces: ["*"], clusterScope: true };
 const anyone = [{ kind: "Group", group: { name: "*" } }];
-const schema = (subjects: object[], rules: object): FlowSchema => ({ kind: "FlowSchema", apiVersion: "flowcontrol.apiserver.k8s.io/v1", metadata: { name: "x" }, spec: { rules: [{ subjects, ...rules }] } }) as unknown as FlowSchema;
+const schema = (subjects: object[], rules: object): FlowSchema =>
+  ({
+    kind: "FlowSchema",
+    apiVersion: "flowcontrol.apiserver.k8s.io/v1",
+    metadata: { name: "x" },
+    spec: { rules: [{ subjects, ...rules }] },
+  }) as unknown as FlowSchema;
 const schemaMatches = (made: FlowSchema, user: typeof account, asked: ReturnType<typeof info>) => new SchemaMatcher(made).matches(user, asked);
 const info = (method: string, path: string) => parseRequestInfo(method, path, new URLSearchParams());
 const account = { username: "system:serviceaccount:a:robot", groups: ["system:serviceaccounts"] };
@@ -24,7 +30,8 @@ test("flow schemas: subjects", () => {
     [{ kind: "ServiceAccount", serviceAccount: { namespace: "a", name: "rob" } }, false],
     [{ kind: "Nobody" }, false],
   ];
-  for (const [subject, expected] of table) equal(schemaMatches(schema([subject], { resourceRules: [everything] }), account, info("GET", "/api/v1/pods")), expected, JSON.stringify(subject));
+  for (const [subject, expected] of table)
+    equal(schemaMatches(schema([subject], { resourceRules: [everything] }), account, info("GET", "/api/v1/pods")), expected, JSON.stringify(subject));
 });
 
 test("flow schemas: rules for resources", () => {
@@ -42,7 +49,12 @@ test("flow schemas: rules for resources", () => {
     [{ clusterScope: false }, "GET", "/api/v1/pods", false],
     [{}, "GET", "/healthz", false],
   ];
-  for (const [rule, method, path, expected] of table) equal(schemaMatches(schema(anyone, { resourceRules: [{ ...everything, ...rule }] }), account, info(method, path)), expected, `${JSON.stringify(rule)} ${path}`);
+  for (const [rule, method, path, expected] of table)
+    equal(
+      schemaMatches(schema(anyone, { resourceRules: [{ ...everything, ...rule }] }), account, info(method, path)),
+      expected,
+      `${JSON.stringify(rule)} ${path}`,
+    );
 });
 
 test("flow schemas: rules for other paths", () => {
@@ -55,5 +67,10 @@ test("flow schemas: rules for other paths", () => {
     [["/healthz/*"], ["*"], "/healthz", false],
     [["*"], ["*"], "/api/v1/pods", false],
   ];
-  for (const [nonResourceURLs, verbs, path, expected] of table) equal(schemaMatches(schema(anyone, { nonResourceRules: [{ nonResourceURLs, verbs }] }), account, info("GET", path)), expected, `${nonResourceURLs.join()} ${path}`);
+  for (const [nonResourceURLs, verbs, path, expected] of table)
+    equal(
+      schemaMatches(schema(anyone, { nonResourceRules: [{ nonResourceURLs, verbs }] }), account, info("GET", path)),
+      expected,
+      `${nonResourceURLs.join()} ${path}`,
+    );
 });

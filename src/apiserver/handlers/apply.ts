@@ -66,7 +66,10 @@ export function readConfiguration(context: RequestContext): Configuration {
   }
   context.audit?.noteRequestBody(value);
   if (value === null) return { config: {}, warnings: [] };
-  if (!isObject(value)) throw badRequestError(`error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
+  if (!isObject(value))
+    throw badRequestError(
+      `error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`,
+    );
   const validation = context.query.get("fieldValidation") ?? "Warn";
   if (faults.length > 0 && validation === "Strict") throw badRequestError(`error strict decoding patch: error converting YAML to JSON: ${faults.join(", ")}`);
   return { config: value, warnings: validation === "Ignore" ? [] : faultWarnings(faults) };
@@ -96,12 +99,16 @@ async function applyTo(target: ApplyTarget, config: JsonObject, old: KubeObject 
   };
   const outcome = await withOtherVersions(definition, context.server.resources, (otherVersions) => attemptApply({ ...input, otherVersions }));
   const origin = { type: "application/apply-patch+yaml" as const, patch: config };
-  const { object: decoded, faults } = definition.codec !== undefined ? { object: definition.codec.adopt(deepCopy(outcome.object)), faults: [] } : decodePatched(definition.schema, outcome.object, origin);
+  const { object: decoded, faults } =
+    definition.codec !== undefined
+      ? { object: definition.codec.adopt(deepCopy(outcome.object)), faults: [] }
+      : decodePatched(definition.schema, outcome.object, origin);
   if (faults.length > 0) throw new StatusError({ message: `failed to decode the applied object: ${faults.join(", ")}`, code: 500 });
   const object = decoded as unknown as KubeObject;
   object.metadata ??= {};
   object.metadata.name ??= target.name;
-  if (object.metadata.name !== target.name) throw badRequestError(`the name of the object (${object.metadata.name}) does not match the name on the URL (${target.name})`);
+  if (object.metadata.name !== target.name)
+    throw badRequestError(`the name of the object (${object.metadata.name}) does not match the name on the URL (${target.name})`);
   definition.strategy?.defaults?.(object, context.server.clock.nowMs());
   setManagedFields(object, outcome.managedFields);
   return object;

@@ -24,11 +24,22 @@ export async function handleBinding(context: RequestContext, definition: Resourc
   context.audit?.noteRequest(binding as unknown as KubeObject, bindingType);
   const name = context.info.subresource === "binding" ? context.info.name : (binding.metadata.name ?? "");
   const pods = definition.resource === "pods" ? definition : context.server.resources.find("", "v1", "pods")!;
-  const admitted = { context, operation: "CREATE", definition: pods, subresource: "binding", namespace: context.info.namespace, name, object: binding as unknown as KubeObject, oldObject: undefined, isDryRun: options.isDryRun } as const;
+  const admitted = {
+    context,
+    operation: "CREATE",
+    definition: pods,
+    subresource: "binding",
+    namespace: context.info.namespace,
+    name,
+    object: binding as unknown as KubeObject,
+    oldObject: undefined,
+    isDryRun: options.isDryRun,
+  } as const;
   await context.server.admission.mutate(admitted);
   if (context.info.subresource === "binding" && binding.metadata.name !== name) throw badRequestError("name in URL does not match name in Binding object");
   const namespace = binding.metadata.namespace ?? "";
-  if (namespace !== "" && namespace !== context.info.namespace) throw badRequestError("the namespace of the provided object does not match the namespace sent on the request");
+  if (namespace !== "" && namespace !== context.info.namespace)
+    throw badRequestError("the namespace of the provided object does not match the namespace sent on the request");
   checkTarget(binding);
   await context.server.admission.validate(admitted);
   await updateObject({
@@ -61,7 +72,8 @@ function bound({ context, definition, options }: Pick<UpdateRequest, "context" |
   const nodeName = binding.target!.name!;
   const refuse = (detail: string) => conflictError({ group: "", resource: "pods/binding" }, name, detail);
   const uid = binding.metadata.uid ?? "";
-  if (uid !== "" && uid !== old.metadata.uid) throw uidMismatch({ context, definition, options, namespace: old.metadata.namespace!, name }, uid, old.metadata.uid!);
+  if (uid !== "" && uid !== old.metadata.uid)
+    throw uidMismatch({ context, definition, options, namespace: old.metadata.namespace!, name }, uid, old.metadata.uid!);
   if (old.metadata.deletionTimestamp !== undefined) throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`);
   if ((old.spec?.nodeName ?? "") !== "") throw refuse(`pod ${name} is already assigned to node ${JSON.stringify(old.spec!.nodeName)}`);
   if ((old.spec?.schedulingGates ?? []).length > 0) throw refuse(`pod ${name} has non-empty .spec.schedulingGates`);
@@ -76,5 +88,7 @@ function bound({ context, definition, options }: Pick<UpdateRequest, "context" |
 
 function withScheduled(conditions: readonly PodCondition[], now: string): PodCondition[] {
   const scheduled: PodCondition = { type: "PodScheduled", status: "True", lastTransitionTime: now };
-  return conditions.some((condition) => condition.type === "PodScheduled") ? conditions.map((condition) => (condition.type === "PodScheduled" ? scheduled : condition)) : [...conditions, scheduled];
+  return conditions.some((condition) => condition.type === "PodScheduled")
+    ? conditions.map((condition) => (condition.type === "PodScheduled" ? scheduled : condition))
+    : [...conditions, scheduled];
 }

@@ -39,17 +39,30 @@ async function list(context: RequestContext, definition: ResourceDefinition): Pr
   const form = negotiateFor(context, ["Table", "PartialObjectMetadataList"], goTypeOf(definition, true));
   const selector = parseLabelSelector(context.query.get("labelSelector") ?? "");
   const all = (await componentStatuses(context.server)) as KubeObject[];
-  const objects = all.filter((status) => matchesLabels(selector, status.metadata.labels) && (context.info.name === "" || status.metadata.name === context.info.name));
+  const objects = all.filter(
+    (status) => matchesLabels(selector, status.metadata.labels) && (context.info.name === "" || status.metadata.name === context.info.name),
+  );
   switch (form.transform?.kind) {
     case "Table": {
-      const options = { transform: form.transform, includeObject: parseIncludeObject(context.query), metadata: undefined, nowMs: context.server.clock.nowMs(), descriptions: context.server.descriptions };
+      const options = {
+        transform: form.transform,
+        includeObject: parseIncludeObject(context.query),
+        metadata: undefined,
+        nowMs: context.server.clock.nowMs(),
+        descriptions: context.server.descriptions,
+      };
       return objectResponse(200, tableOf(definition, objects, options), form, tableSchema);
     }
     case "PartialObjectMetadataList":
       return objectResponse(200, partialListOf(objects, form.transform, { resourceVersion: "" }), form, partialListSchema);
     default: {
       const items = objects.map(({ kind: _kind, apiVersion: _apiVersion, ...item }) => item as JsonObject);
-      return objectResponse(200, { kind: "ComponentStatusList", apiVersion: "v1", metadata: {}, items }, form, typeRegistry.kind("", "v1", "ComponentStatusList"));
+      return objectResponse(
+        200,
+        { kind: "ComponentStatusList", apiVersion: "v1", metadata: {}, items },
+        form,
+        typeRegistry.kind("", "v1", "ComponentStatusList"),
+      );
     }
   }
 }
@@ -61,7 +74,9 @@ const components = [
 ];
 
 async function componentStatuses(server: ServerState): Promise<ComponentStatus[]> {
-  const fromLeases = components.map(({ name, lease, port }) => statusOf(name, isHeld(server, lease) ? undefined : `Get "https://127.0.0.1:${port}/healthz": dial tcp 127.0.0.1:${port}: connect: connection refused`));
+  const fromLeases = components.map(({ name, lease, port }) =>
+    statusOf(name, isHeld(server, lease) ? undefined : `Get "https://127.0.0.1:${port}/healthz": dial tcp 127.0.0.1:${port}: connect: connection refused`),
+  );
   const store = await server.store.revision().then(
     () => undefined,
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
@@ -70,7 +85,12 @@ async function componentStatuses(server: ServerState): Promise<ComponentStatus[]
 }
 
 function statusOf(name: string, fault: string | undefined): ComponentStatus {
-  return { kind: "ComponentStatus", apiVersion: "v1", metadata: { name }, conditions: [{ type: "Healthy", status: fault === undefined ? "True" : "False", message: fault ?? "ok" }] };
+  return {
+    kind: "ComponentStatus",
+    apiVersion: "v1",
+    metadata: { name },
+    conditions: [{ type: "Healthy", status: fault === undefined ? "True" : "False", message: fault ?? "ok" }],
+  };
 }
 
 function isHeld(server: ServerState, name: string): boolean {

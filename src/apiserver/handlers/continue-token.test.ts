@@ -6,7 +6,12 @@ const encoded = (value: unknown) => Buffer.from(typeof value === "string" ? valu
 const v = "meta.k8s.io/v1";
 
 test("continue tokens: come back as they were made", () => {
-  for (const [revision, start] of [[7, "a/web\0"], [-1, "ü\0"], [9_007_199_254_740_991, "a"]] as const) deepEqual(decodeContinue(encodeContinue(revision, start)), { revision, start });
+  for (const [revision, start] of [
+    [7, "a/web\0"],
+    [-1, "ü\0"],
+    [9_007_199_254_740_991, "a"],
+  ] as const)
+    deepEqual(decodeContinue(encodeContinue(revision, start)), { revision, start });
 });
 
 test("continue tokens: what is none is refused", () => {
@@ -25,7 +30,12 @@ test("continue tokens: what is none is refused", () => {
     [encoded("[]"), /json: cannot unmarshal array into Go value of type storage\.continueToken$/],
     [encoded({ v, rv: 1, start: 5 }), /json: cannot unmarshal number into Go struct field continueToken\.start of type string$/],
   ];
-  for (const [token, message] of table) throws(() => decodeContinue(token), { code: 400, reason: "BadRequest", message: new RegExp(`^invalid continue token: continue key is not valid: .*${message.source}`) }, token);
+  for (const [token, message] of table)
+    throws(
+      () => decodeContinue(token),
+      { code: 400, reason: "BadRequest", message: new RegExp(`^invalid continue token: continue key is not valid: .*${message.source}`) },
+      token,
+    );
 });
 
 test("continue tokens: an expired list may be gone on with", () => {

@@ -39,7 +39,11 @@ export function decodeContinue(token: string): ContinueToken {
 function typeFault(value: unknown): string | undefined {
   if (value === null) return undefined;
   if (!isObject(value)) return `json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type storage.continueToken`;
-  for (const [name, type] of [["v", "string"], ["rv", "int64"], ["start", "string"]] as const) {
+  for (const [name, type] of [
+    ["v", "string"],
+    ["rv", "int64"],
+    ["start", "string"],
+  ] as const) {
     const member = value[name];
     if (member === undefined || member === null || typeof member === (type === "string" ? "string" : "number")) continue;
     return `json: cannot unmarshal ${jsonTypeOf(member)} into Go struct field continueToken.${name} of type ${type}`;

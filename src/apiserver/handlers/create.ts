@@ -28,6 +28,13 @@ function asStored(definition: ResourceDefinition, object: KubeObject): KubeObjec
   return canonicalize(object as unknown as JsonObject, definition.schema, { emptiesVanish: true }) as unknown as KubeObject;
 }
 
-export async function respondWritten(context: RequestContext, definition: ResourceDefinition, written: Written, options: { form: Negotiated; status: number }): Promise<ApiResponse> {
-  return "stored" in written ? respondStored(context, definition, written.stored, options) : respondObject(context, definition, asStored(definition, written.dryRun), options);
+export async function respondWritten(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  written: Written,
+  options: { form: Negotiated; status: number },
+): Promise<ApiResponse> {
+  return "stored" in written
+    ? respondStored(context, definition, written.stored, options)
+    : respondObject(context, definition, asStored(definition, written.dryRun), options);
 }

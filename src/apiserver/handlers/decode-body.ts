@@ -63,7 +63,13 @@ export function unsupportedMediaType(accepted: readonly string[]): StatusError {
   });
 }
 
-function decodeText(context: RequestContext, body: Uint8Array, mediaType: "json" | "yaml", expected: ExpectedType, fieldValidation: WriteOptions["fieldValidation"]): KubeObject {
+function decodeText(
+  context: RequestContext,
+  body: Uint8Array,
+  mediaType: "json" | "yaml",
+  expected: ExpectedType,
+  fieldValidation: WriteOptions["fieldValidation"],
+): KubeObject {
   const read = readTyped(body, mediaType, expected);
   try {
     const { object, faults } = expected.codec === undefined ? decodeTypedBody(read, expected.schema) : decodeCustom(read, expected.codec);
@@ -81,7 +87,10 @@ function readTyped(bytes: Uint8Array, mediaType: "json" | "yaml", expected: Expe
   try {
     const body = readBody(bytes, { mediaType });
     const found = typeMetaOf(body);
-    if (parseApiVersion(found.apiVersion) === undefined) throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): unexpected GroupVersion string: ${found.apiVersion} (${snippet(bytes)})`);
+    if (parseApiVersion(found.apiVersion) === undefined)
+      throw badRequestError(
+        `the object provided is unrecognized (must be of type ${expected.kind}): unexpected GroupVersion string: ${found.apiVersion} (${snippet(bytes)})`,
+      );
     if (expected.codec !== undefined) checkCustomType(found, expected, bytes);
     else checkType(found, expected, (schema) => void decodeTypedBody(body, schema));
     return body;
@@ -101,9 +110,13 @@ function decodeCustom(body: Body, codec: ObjectCodec) {
 
 /** A custom resource says its kind; whether it is the right one is a matter of validation. */
 function checkCustomType(found: { apiVersion: string; kind: string }, expected: ExpectedType, bytes: Uint8Array): void {
-  if (found.kind === "") throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): Object 'Kind' is missing in '${Buffer.from(bytes).toString()}' (${snippet(bytes)})`);
+  if (found.kind === "")
+    throw badRequestError(
+      `the object provided is unrecognized (must be of type ${expected.kind}): Object 'Kind' is missing in '${Buffer.from(bytes).toString()}' (${snippet(bytes)})`,
+    );
   const expectedVersion = apiVersionOf(expected.group, expected.version);
-  if (found.apiVersion !== expectedVersion) throw badRequestError(`the API version in the data (${found.apiVersion}) does not match the expected API version (${expectedVersion})`);
+  if (found.apiVersion !== expectedVersion)
+    throw badRequestError(`the API version in the data (${found.apiVersion}) does not match the expected API version (${expectedVersion})`);
 }
 
 function typed(object: KubeObject, expected: ExpectedType): KubeObject {
@@ -128,13 +141,21 @@ function checkType(found: { apiVersion?: string; kind?: string }, expected: Expe
   const apiVersion = found.apiVersion ?? "";
   const expectedVersion = apiVersionOf(expected.group, expected.version);
   if ((kind === "" || kind === expected.kind) && (apiVersion === "" || apiVersion === expectedVersion)) return;
-  const [group, version] = apiVersion === "" ? [expected.group, expected.version] : apiVersion.includes("/") ? [apiVersion.slice(0, apiVersion.indexOf("/")), apiVersion.slice(apiVersion.indexOf("/") + 1)] : ["", apiVersion];
+  const [group, version] =
+    apiVersion === ""
+      ? [expected.group, expected.version]
+      : apiVersion.includes("/")
+        ? [apiVersion.slice(0, apiVersion.indexOf("/")), apiVersion.slice(apiVersion.indexOf("/") + 1)]
+        : ["", apiVersion];
   const gvk = { group, version, kind: kind === "" ? expected.kind : kind };
   const schema = typeRegistry.kind(gvk.group, gvk.version, gvk.kind);
   if (schema === undefined && !registeredBesides.has(`${apiVersion}/${gvk.kind}`)) {
-    throw badRequestError(`${gvk.kind} in version ${goQuote(gvk.version)} cannot be handled as a ${expected.kind}: no kind ${goQuote(gvk.kind)} is registered for version ${goQuote(apiVersion === "" ? expectedVersion : apiVersion)} in scheme "pkg/runtime/scheme.go:111"`);
+    throw badRequestError(
+      `${gvk.kind} in version ${goQuote(gvk.version)} cannot be handled as a ${expected.kind}: no kind ${goQuote(gvk.kind)} is registered for version ${goQuote(apiVersion === "" ? expectedVersion : apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
+    );
   }
-  if (gvk.kind === expected.kind) throw badRequestError(`the API version in the data (${apiVersion}) does not match the expected API version (${expectedVersion})`);
+  if (gvk.kind === expected.kind)
+    throw badRequestError(`the API version in the data (${apiVersion}) does not match the expected API version (${expectedVersion})`);
   const opening = `${gvk.kind} in version ${goQuote(gvk.version)} cannot be handled as a ${expected.kind}`;
   try {
     if (schema !== undefined) readAs?.(schema);
@@ -146,7 +167,14 @@ function checkType(found: { apiVersion?: string; kind?: string }, expected: Expe
 }
 
 /** Kinds that Kubernetes knows without serving them. */
-const registeredBesides = new Set(["v1/List", "apps/v1beta1/Scale", "apps/v1beta2/Scale", "extensions/v1beta1/Scale", "apiextensions.k8s.io/v1beta1/CustomResourceDefinition", "authentication.k8s.io/v1beta1/SelfSubjectReview"]);
+const registeredBesides = new Set([
+  "v1/List",
+  "apps/v1beta1/Scale",
+  "apps/v1beta2/Scale",
+  "extensions/v1beta1/Scale",
+  "apiextensions.k8s.io/v1beta1/CustomResourceDefinition",
+  "authentication.k8s.io/v1beta1/SelfSubjectReview",
+]);
 
 /** Go's package of a group's internal types. */
 function expectedPackage(group: string): string {
@@ -154,9 +182,17 @@ function expectedPackage(group: string): string {
 }
 
 /** Unknown and duplicate fields: refused, reported as warnings, or passed over. */
-export function reportFaults(context: RequestContext, faults: readonly string[], fieldValidation: WriteOptions["fieldValidation"], expected: Pick<ExpectedType, "kind" | "version">): void {
+export function reportFaults(
+  context: RequestContext,
+  faults: readonly string[],
+  fieldValidation: WriteOptions["fieldValidation"],
+  expected: Pick<ExpectedType, "kind" | "version">,
+): void {
   if (faults.length === 0 || fieldValidation === "Ignore") return;
-  if (fieldValidation === "Strict") throw badRequestError(`${expected.kind} in version ${goQuote(expected.version)} cannot be handled as a ${expected.kind}: strict decoding error: ${faults.join(", ")}`);
+  if (fieldValidation === "Strict")
+    throw badRequestError(
+      `${expected.kind} in version ${goQuote(expected.version)} cannot be handled as a ${expected.kind}: strict decoding error: ${faults.join(", ")}`,
+    );
   for (const warning of faultWarnings(faults)) context.warnings.add(warning);
 }
 
@@ -166,7 +202,9 @@ function decodeProtobufBody(body: Uint8Array, expected: ExpectedType): KubeObjec
   try {
     decoded = decodeProtobuf(body, typeRegistry);
   } catch (error) {
-    throw badRequestError(`the object provided is unrecognized (must be of type ${expected.kind}): ${error instanceof Error ? error.message : String(error)} (${snippet(body)})`);
+    throw badRequestError(
+      `the object provided is unrecognized (must be of type ${expected.kind}): ${error instanceof Error ? error.message : String(error)} (${snippet(body)})`,
+    );
   }
   checkType({ apiVersion: decoded.apiVersion, kind: decoded.kind }, expected);
   return typed(decoded.object as unknown as KubeObject, expected);

@@ -54,7 +54,12 @@ function successStatus(definition: ResourceDefinition, deleted: Deleted): Status
     apiVersion: "v1",
     metadata: {},
     status: "Success",
-    details: { name: metadata.name!, ...(definition.group !== "" && { group: definition.group }), kind: definition.resource, ...(metadata.uid !== undefined && { uid: metadata.uid }) },
+    details: {
+      name: metadata.name!,
+      ...(definition.group !== "" && { group: definition.group }),
+      kind: definition.resource,
+      ...(metadata.uid !== undefined && { uid: metadata.uid }),
+    },
   };
 }
 

@@ -28,8 +28,13 @@ const collectionHandlers: Readonly<Record<string, Handler>> = { GET: handleColle
 export async function dispatchResource(context: RequestContext): Promise<ApiResponse> {
   const { info, server, request } = context;
   const { resources } = server;
-  if (!resources.hasGroup(info.group) || (isBeyondBuiltIn(context) && resources.find(info.group, info.version, info.resource) === undefined)) return plainText(404, "404 page not found\n");
-  if (info.isLegacyWatch && info.parts.length === 0) return plainText(500, `Internal Server Error: ${goQuote(info.path)}: failed to create RequestInfo: unable to determine kind and namespace from url, ${info.path}\n`);
+  if (!resources.hasGroup(info.group) || (isBeyondBuiltIn(context) && resources.find(info.group, info.version, info.resource) === undefined))
+    return plainText(404, "404 page not found\n");
+  if (info.isLegacyWatch && info.parts.length === 0)
+    return plainText(
+      500,
+      `Internal Server Error: ${goQuote(info.path)}: failed to create RequestInfo: unable to determine kind and namespace from url, ${info.path}\n`,
+    );
   if (server.store.isShared === true) await seeNewest(context);
   const definition = resources.find(info.group, info.version, info.resource);
   if (definition?.isCustom === true) return dispatchCustom(context, definition);
@@ -74,7 +79,11 @@ function isBeyondBuiltIn({ info, server }: RequestContext): boolean {
 async function dispatchCustom(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
   const { info, request } = context;
   warnOfDeprecation(context, definition);
-  if (definition.isNamespaced !== (info.namespace !== "") && (info.parts.length > 1 || info.verb !== "list" && info.verb !== "watch" || !definition.isNamespaced)) return plainText(404, "404 page not found\n");
+  if (
+    definition.isNamespaced !== (info.namespace !== "") &&
+    (info.parts.length > 1 || (info.verb !== "list" && info.verb !== "watch") || !definition.isNamespaced)
+  )
+    return plainText(404, "404 page not found\n");
   if (info.subresource !== "") {
     const subresource = definition.subresources.get(info.subresource);
     if (subresource === undefined) throw notFoundError(definition, info.name);
@@ -116,7 +125,15 @@ function isRoutable(definition: ResourceDefinition, context: RequestContext): bo
   return info.parts.length <= 3 || isProxyLike;
 }
 
-const methodVerbs: Readonly<Record<string, string>> = { GET: "get", HEAD: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete", OPTIONS: "get" };
+const methodVerbs: Readonly<Record<string, string>> = {
+  GET: "get",
+  HEAD: "get",
+  POST: "create",
+  PUT: "update",
+  PATCH: "patch",
+  DELETE: "delete",
+  OPTIONS: "get",
+};
 
 function allows(verbs: ReadonlySet<string>, method: string): boolean {
   const verb = methodVerbs[method];

@@ -31,7 +31,17 @@ export async function handleEviction(context: RequestContext, definition: Resour
   const options = parseWriteOptions(context.query, "CreateOptions");
   const eviction = readEviction(context, options);
   const { namespace, name } = context.info;
-  const admitted = { context, operation: "CREATE", definition, subresource: "eviction", namespace, name, object: eviction as unknown as KubeObject, oldObject: undefined, isDryRun: options.isDryRun } as const;
+  const admitted = {
+    context,
+    operation: "CREATE",
+    definition,
+    subresource: "eviction",
+    namespace,
+    name,
+    object: eviction as unknown as KubeObject,
+    oldObject: undefined,
+    isDryRun: options.isDryRun,
+  } as const;
   await context.server.admission.mutate(admitted);
   if ((eviction.metadata.name ?? "") !== name) throw badRequestError("name in URL does not match name in Eviction object");
   const pod = findObject(context.server, "/pods", namespace, name) as unknown as Pod | undefined;
@@ -65,7 +75,8 @@ async function takeFromBudget(context: RequestContext, pod: Pod, options: WriteO
   const budgets = (findObjects(context.server, "policy/poddisruptionbudgets", namespace) as unknown as PodDisruptionBudget[]).filter(
     (budget) => budget.spec?.selector !== undefined && matchesLabels(selectorFromObject(budget.spec.selector), pod.metadata.labels ?? {}),
   );
-  if (budgets.length > 1) throw new StatusError({ message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.", code: 500 });
+  if (budgets.length > 1)
+    throw new StatusError({ message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.", code: 500 });
   const budget = budgets[0];
   if (budget === undefined) return;
   const isReady = (pod.status?.conditions ?? []).some((condition) => condition.type === "Ready" && condition.status === "True");
@@ -93,15 +104,31 @@ function disrupted(old: PodDisruptionBudget, pod: Pod, now: string): PodDisrupti
   const budget = deepCopy(old);
   const status = (budget.status ??= {});
   const name = budget.metadata.name!;
-  if ((status.observedGeneration ?? 0) < (budget.metadata.generation ?? 0)) throw tooManyDisruptions(`The disruption budget ${name} is still being processed by the server.`, 10);
+  if ((status.observedGeneration ?? 0) < (budget.metadata.generation ?? 0))
+    throw tooManyDisruptions(`The disruption budget ${name} is still being processed by the server.`, 10);
   if ((status.disruptionsAllowed ?? 0) < 0) throw new StatusError({ message: "pdb disruptions allowed is negative", reason: "Forbidden", code: 403 });
-  if (Object.keys(status.disruptedPods ?? {}).length > disruptedPodsLimit) throw new StatusError({ message: "DisruptedPods map too big - too many evictions not confirmed by PDB controller", reason: "Forbidden", code: 403 });
-  if ((status.disruptionsAllowed ?? 0) === 0) throw tooManyDisruptions(`The disruption budget ${name} needs ${status.desiredHealthy ?? 0} healthy pods and has ${status.currentHealthy ?? 0} currently`, 0);
+  if (Object.keys(status.disruptedPods ?? {}).length > disruptedPodsLimit)
+    throw new StatusError({ message: "DisruptedPods map too big - too many evictions not confirmed by PDB controller", reason: "Forbidden", code: 403 });
+  if ((status.disruptionsAllowed ?? 0) === 0)
+    throw tooManyDisruptions(
+      `The disruption budget ${name} needs ${status.desiredHealthy ?? 0} healthy pods and has ${status.currentHealthy ?? 0} currently`,
+      0,
+    );
   status.disruptionsAllowed = (status.disruptionsAllowed ?? 0) - 1;
   status.disruptedPods = { ...status.disruptedPods, [pod.metadata.name!]: now };
   if (status.disruptionsAllowed === 0) {
     const others = (status.conditions ?? []).filter((condition) => condition.type !== "DisruptionAllowed");
-    status.conditions = [...others, { type: "DisruptionAllowed", status: "False", observedGeneration: budget.metadata.generation ?? 0, lastTransitionTime: now, reason: "InsufficientPods", message: "" }];
+    status.conditions = [
+      ...others,
+      {
+        type: "DisruptionAllowed",
+        status: "False",
+        observedGeneration: budget.metadata.generation ?? 0,
+        lastTransitionTime: now,
+        reason: "InsufficientPods",
+        message: "",
+      },
+    ];
   }
   return budget;
 }
@@ -131,7 +158,13 @@ async function markEvicted(context: RequestContext, definition: ResourceDefiniti
       if (old === undefined) throw notFoundError(definition, pod.metadata.name!);
       const next = deepCopy(old) as unknown as Pod;
       const rest = (next.status?.conditions ?? []).filter((condition) => condition.type !== "DisruptionTarget");
-      next.status = { ...next.status, conditions: [...rest, { type: "DisruptionTarget", status: "True", lastTransitionTime: now, reason: "EvictionByEvictionAPI", message: "Eviction API: evicting" }] };
+      next.status = {
+        ...next.status,
+        conditions: [
+          ...rest,
+          { type: "DisruptionTarget", status: "True", lastTransitionTime: now, reason: "EvictionByEvictionAPI", message: "Eviction API: evicting" },
+        ],
+      };
       return next as unknown as KubeObject;
     },
   });

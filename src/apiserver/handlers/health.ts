@@ -50,7 +50,8 @@ async function summary(context: RequestContext, checks: readonly HealthCheck[], 
       failed.push(check.name);
     }
   }
-  if (excluded.size > 0) lines.push(`warn: some health checks cannot be excluded: no matches for ${[...excluded].map((name) => JSON.stringify(name)).join(",")}\n`);
+  if (excluded.size > 0)
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${[...excluded].map((name) => JSON.stringify(name)).join(",")}\n`);
   if (failed.length > 0) return plainText(500, `${lines.join("")}${endpoint} check failed\n`);
   if (!context.query.has("verbose")) return plainText(200, "ok");
   return plainText(200, `${lines.join("")}${endpoint} check passed\n`);

@@ -20,12 +20,20 @@ export function storedItems(head: JsonObject, items: readonly StoredObject[], is
 }
 
 /** JSON of a list whose last member, `member`, has `count` items. */
-export function writtenItems(head: JsonObject, list: { readonly member: string; readonly count: number; readonly itemAt: (index: number) => JsonObject }, clock: Clock): ResponseBody {
+export function writtenItems(
+  head: JsonObject,
+  list: { readonly member: string; readonly count: number; readonly itemAt: (index: number) => JsonObject },
+  clock: Clock,
+): ResponseBody {
   return { kind: "stream", chunks: paced(writtenChunks(head, list), clock), isDocument: true };
 }
 
 /** Protobuf of a list: its length stands in front, so that it is made as a whole. */
-export async function protobufItems(head: JsonObject, list: { readonly schema: StructSchema; readonly count: number; readonly itemAt: (index: number) => JsonObject }, clock: Clock): Promise<ResponseBody> {
+export async function protobufItems(
+  head: JsonObject,
+  list: { readonly schema: StructSchema; readonly count: number; readonly itemAt: (index: number) => JsonObject },
+  clock: Clock,
+): Promise<ResponseBody> {
   const pacer = new Pacer(clock);
   const { apiVersion, kind } = head as { apiVersion: string; kind: string };
   const bytes = await encodeProtobufList({ head, apiVersion, kind, ...list }, () => (pacer.isDue() ? pacer.turn() : undefined));
@@ -69,7 +77,10 @@ function roomFor(items: readonly StoredObject[]): number {
   return bytes;
 }
 
-function* writtenChunks(head: JsonObject, { member, count, itemAt }: { readonly member: string; readonly count: number; readonly itemAt: (index: number) => JsonObject }): Generator<Buffer> {
+function* writtenChunks(
+  head: JsonObject,
+  { member, count, itemAt }: { readonly member: string; readonly count: number; readonly itemAt: (index: number) => JsonObject },
+): Generator<Buffer> {
   let text = `${goJson(head).slice(0, -1)},${JSON.stringify(member)}:[`;
   for (let index = 0; index < count; index++) {
     text += index > 0 ? `,${goJson(itemAt(index))}` : goJson(itemAt(index));

@@ -48,6 +48,10 @@ test("list options: rules of watches", () => {
     ["", null, "abc", ["resourceVersionMatch"]],
   ];
   for (const [match, sendsInitial, continueToken, fields] of table) {
-    deepEqual(matchErrors({ version: "", match, continueToken, isWatch: true, sendsInitial }).map(({ field }) => field), fields, `${match} ${sendsInitial} ${continueToken}`);
+    deepEqual(
+      matchErrors({ version: "", match, continueToken, isWatch: true, sendsInitial }).map(({ field }) => field),
+      fields,
+      `${match} ${sendsInitial} ${continueToken}`,
+    );
   }
 });

@@ -56,8 +56,10 @@ export function matchErrors(input: MatchInput): FieldError[] {
   const errors: FieldError[] = [];
   const { match, version } = input;
   if (input.isWatch) {
-    if (input.sendsInitial === null && match !== "") errors.push(forbidden(matchPath, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
-    if (input.sendsInitial !== null && match !== "NotOlderThan") errors.push(forbidden(matchPath, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+    if (input.sendsInitial === null && match !== "")
+      errors.push(forbidden(matchPath, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
+    if (input.sendsInitial !== null && match !== "NotOlderThan")
+      errors.push(forbidden(matchPath, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
     if (match !== "" && match !== "NotOlderThan") errors.push(notSupported(matchPath, match, ["NotOlderThan"]));
     if (input.continueToken !== "") errors.push(forbidden(matchPath, "resourceVersionMatch is forbidden when continue is provided"));
     return errors;
@@ -78,4 +80,3 @@ export function parseInteger(query: URLSearchParams, name: string): number | und
   if (!/^[+-]?\d+$/.test(text)) throw badRequestError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   return Number(text);
 }
-

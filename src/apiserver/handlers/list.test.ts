@@ -17,8 +17,17 @@ interface Page {
 
 async function list(cluster: TestCluster, query = "", path = configMaps): Promise<Page> {
   const { status, json } = await ask(cluster, "GET", `${path}?${query}`);
-  const { metadata, items = [] } = json as unknown as { metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number }; items?: KubeObject[] };
-  return { status, names: items.map((item) => item.metadata.name).join(" "), version: metadata.resourceVersion, token: metadata.continue ?? "", remaining: metadata.remainingItemCount };
+  const { metadata, items = [] } = json as unknown as {
+    metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number };
+    items?: KubeObject[];
+  };
+  return {
+    status,
+    names: items.map((item) => item.metadata.name).join(" "),
+    version: metadata.resourceVersion,
+    token: metadata.continue ?? "",
+    remaining: metadata.remainingItemCount,
+  };
 }
 
 async function startWith(...names: string[]): Promise<TestCluster> {
@@ -82,9 +91,16 @@ test("list: versions asked for", async () => {
   const { version } = await list(cluster);
   await ask(cluster, "POST", configMaps, configMap("c"));
   const now = await list(cluster);
-  deepEqual(await list(cluster, `resourceVersion=${version}&resourceVersionMatch=Exact`), { status: 200, names: "a b", version, token: "", remaining: undefined });
+  deepEqual(await list(cluster, `resourceVersion=${version}&resourceVersionMatch=Exact`), {
+    status: 200,
+    names: "a b",
+    version,
+    token: "",
+    remaining: undefined,
+  });
   deepEqual((await list(cluster, `resourceVersion=${version}&limit=1`)).names, "a");
-  for (const query of [`resourceVersion=${version}`, "resourceVersion=0", `resourceVersion=${version}&resourceVersionMatch=NotOlderThan`]) deepEqual(await list(cluster, query), now, query);
+  for (const query of [`resourceVersion=${version}`, "resourceVersion=0", `resourceVersion=${version}&resourceVersionMatch=NotOlderThan`])
+    deepEqual(await list(cluster, query), now, query);
   const future = await ask(cluster, "GET", `${configMaps}?resourceVersion=${Number(now.version) + 100}`);
   deepEqual([future.status, future.headers["retry-after"]], [504, "1"]);
   match(future.json["message"] as string, /^Timeout: Too large resource version: \d+, current: \d+$/);
@@ -97,7 +113,10 @@ test("list: forms", async () => {
   deepEqual([kind, rows[0]!.cells[0], rows[0]!.object["kind"]], ["Table", "a", "PartialObjectMetadata"]);
   const partial = await ask(cluster, "GET", configMaps, undefined, { accept: "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io" });
   equal(partial.json["kind"], "PartialObjectMetadataList");
-  match((await ask(cluster, "GET", configMaps, undefined, { accept: "application/yaml" })).text, /^apiVersion: v1\nitems:\n- apiVersion: v1\n|^apiVersion: v1\nitems:\n- metadata:\n/);
+  match(
+    (await ask(cluster, "GET", configMaps, undefined, { accept: "application/yaml" })).text,
+    /^apiVersion: v1\nitems:\n- apiVersion: v1\n|^apiVersion: v1\nitems:\n- metadata:\n/,
+  );
   const protobuf = await ask(cluster, "GET", configMaps, undefined, { accept: "application/vnd.kubernetes.protobuf" });
   equal(protobuf.text.slice(0, 4), "k8s\0");
   equal((await ask(cluster, "GET", configMaps, undefined, { accept: "text/html" })).status, 406);

@@ -34,7 +34,11 @@ export interface ListResult {
 }
 
 export async function handleList(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
-  const form = negotiateFor(context, definition.table === undefined ? ["PartialObjectMetadataList"] : ["Table", "PartialObjectMetadataList"], goTypeOf(definition, true));
+  const form = negotiateFor(
+    context,
+    definition.table === undefined ? ["PartialObjectMetadataList"] : ["Table", "PartialObjectMetadataList"],
+    goTypeOf(definition, true),
+  );
   try {
     const list = await readList(context, definition);
     return await respondList(context, definition, list, form);
@@ -47,7 +51,10 @@ export async function handleList(context: RequestContext, definition: ResourceDe
 export function unreadableError(definition: ResourceDefinition, { key, fault, isSealed }: UndecodableError): StatusError {
   if (isSealed) return storageReadError(definition, key, fault);
   const found = `StorageError: corrupt object, Code: 7, Key: /registry${key}, ResourceVersion: 0, AdditionalErrorMsg: ${fault}`;
-  return tooManyRequestsError(`storage is (re)initializing: failed to list <unspecified>: failed to read one or more ${definition.resource}.${definition.group} from the storage: ${found}`, 1);
+  return tooManyRequestsError(
+    `storage is (re)initializing: failed to list <unspecified>: failed to read one or more ${definition.resource}.${definition.group} from the storage: ${found}`,
+    1,
+  );
 }
 
 /** What the storage could not open: encryption at rest without the right key. */
@@ -79,7 +86,8 @@ export async function readList(context: RequestContext, definition: ResourceDefi
   const { revision, from } = startOf(options, current, selection);
   if (revision > current) throw futureVersionError(revision, current, context.server.settings.hasWatchCache);
   const state = options.isExact || options.continueToken !== "" ? cache.stateAt(revision) : cache.state;
-  if (state === undefined) throw options.continueToken === "" ? expiredContinue(undefined) : expiredContinue(encodeContinue(-1, from.slice(selection.keyPrefix.length)));
+  if (state === undefined)
+    throw options.continueToken === "" ? expiredContinue(undefined) : expiredContinue(encodeContinue(-1, from.slice(selection.keyPrefix.length)));
   if (!selection.isEverything) await prepareVersions(definition, selection.candidates(state));
   const shownRevision = options.isExact || options.continueToken !== "" ? revision : current;
   return page(state, selection, { from, limit: options.limit, revision: shownRevision, clock: server.clock });
@@ -93,7 +101,11 @@ function startOf(options: ListOptions, current: number, selection: Selection): {
   return { revision: options.revision ?? current, from: selection.keyPrefix };
 }
 
-async function page(state: SortedMap<StoredObject>, selection: Selection, options: { from: string; limit: number; revision: number; clock: Clock }): Promise<ListResult> {
+async function page(
+  state: SortedMap<StoredObject>,
+  selection: Selection,
+  options: { from: string; limit: number; revision: number; clock: Clock },
+): Promise<ListResult> {
   const { from, limit, revision } = options;
   if (selection.onlyKey !== undefined) {
     const only = state.get(selection.onlyKey);
@@ -117,31 +129,53 @@ async function page(state: SortedMap<StoredObject>, selection: Selection, option
 function morePages(state: SortedMap<StoredObject>, selection: Selection, page: { lastKey: string; revision: number; nextKey: string }): ListMetadata {
   const start = `${page.lastKey.slice(selection.keyPrefix.length)}\0`;
   const remaining = selection.isEverything ? state.countPrefixed(selection.keyPrefix) - state.rank(page.nextKey) + state.rank(selection.keyPrefix) : undefined;
-  return { resourceVersion: String(page.revision), continueToken: encodeContinue(page.revision, start), ...(remaining !== undefined && { remainingItemCount: remaining }) };
+  return {
+    resourceVersion: String(page.revision),
+    continueToken: encodeContinue(page.revision, start),
+    ...(remaining !== undefined && { remainingItemCount: remaining }),
+  };
 }
 
 export async function respondList(context: RequestContext, definition: ResourceDefinition, list: ListResult, form: Negotiated): Promise<ApiResponse> {
   const { clock, descriptions } = context.server;
   const { items, metadata } = list;
   await prepareVersions(definition, items);
-  if (form.mediaType === "application/json" && form.transform === undefined && !form.isPretty && items.every((stored) => isServedAsStored(definition, stored))) {
+  if (
+    form.mediaType === "application/json" &&
+    form.transform === undefined &&
+    !form.isPretty &&
+    items.every((stored) => isServedAsStored(definition, stored))
+  ) {
     return listResponse(form.mediaType, storedItems(listHead(definition, metadata), items, !definition.isCustom, clock));
   }
   const objects = await parsed(definition, items, clock);
   const isLong = objects.length > longListItems && !form.isPretty && form.mediaType !== "application/yaml";
   switch (form.transform?.kind) {
     case "Table": {
-      const options: TableOptions = { transform: form.transform, includeObject: parseIncludeObject(context.query), metadata, nowMs: clock.nowMs(), descriptions };
+      const options: TableOptions = {
+        transform: form.transform,
+        includeObject: parseIncludeObject(context.query),
+        metadata,
+        nowMs: clock.nowMs(),
+        descriptions,
+      };
       if (!isLong) return objectResponse(200, tableOf(definition, objects, options), form, tableSchema);
       const { rows: _, ...head } = tableOf(definition, [], options);
       const sorted = sortedForTable(definition, objects);
-      return listResponse("application/json", writtenItems(head as JsonObject, { member: "rows", count: sorted.length, itemAt: (index) => rowOf(definition, sorted[index]!, options) }, clock));
+      return listResponse(
+        "application/json",
+        writtenItems(head as JsonObject, { member: "rows", count: sorted.length, itemAt: (index) => rowOf(definition, sorted[index]!, options) }, clock),
+      );
     }
     case "PartialObjectMetadataList": {
       const { transform } = form;
       if (!isLong) return objectResponse(200, partialListOf(objects, transform, metadata), form, partialListSchema);
       const { items: _, ...head } = partialListOf([], transform, metadata);
-      return longList(head as JsonObject, { count: objects.length, itemAt: (index) => partialOf(objects[index]!, transform.version) }, { form, schema: partialListSchema, clock });
+      return longList(
+        head as JsonObject,
+        { count: objects.length, itemAt: (index) => partialOf(objects[index]!, transform.version) },
+        { form, schema: partialListSchema, clock },
+      );
     }
     case "PartialObjectMetadata":
     case undefined: {
@@ -149,7 +183,8 @@ export async function respondList(context: RequestContext, definition: ResourceD
       const schema = typeRegistry.kind(definition.group, definition.version, definition.listKind);
       // What is stored is canonical already.
       const isAsStored = (index: number) => form.mediaType === "application/vnd.kubernetes.protobuf" && isServedAsStored(definition, items[index]!);
-      const itemAt = (index: number) => bareItem(isAsStored(index) ? (objects[index] as unknown as JsonObject) : printedAs(definition, objects[index]!, form), definition);
+      const itemAt = (index: number) =>
+        bareItem(isAsStored(index) ? (objects[index] as unknown as JsonObject) : printedAs(definition, objects[index]!, form), definition);
       if (isLong) return longList(head, { count: objects.length, itemAt }, { form, schema, clock });
       return objectResponse(200, { ...head, items: objects.map((_, index) => itemAt(index)) }, form, schema);
     }
@@ -157,10 +192,18 @@ export async function respondList(context: RequestContext, definition: ResourceD
 }
 
 function listHead(definition: ResourceDefinition, metadata: ListMetadata): JsonObject {
-  return { kind: definition.listKind, apiVersion: apiVersionOf(definition.group, definition.version), metadata: definition.isCustom ? { continue: "", ...listMetadataJson(metadata) } : listMetadataJson(metadata) };
+  return {
+    kind: definition.listKind,
+    apiVersion: apiVersionOf(definition.group, definition.version),
+    metadata: definition.isCustom ? { continue: "", ...listMetadataJson(metadata) } : listMetadataJson(metadata),
+  };
 }
 
-async function longList(head: JsonObject, items: { readonly count: number; readonly itemAt: (index: number) => JsonObject }, options: { readonly form: Negotiated; readonly schema: StructSchema | undefined; readonly clock: Clock }): Promise<ApiResponse> {
+async function longList(
+  head: JsonObject,
+  items: { readonly count: number; readonly itemAt: (index: number) => JsonObject },
+  options: { readonly form: Negotiated; readonly schema: StructSchema | undefined; readonly clock: Clock },
+): Promise<ApiResponse> {
   const { form, schema, clock } = options;
   const isProtobuf = form.mediaType === "application/vnd.kubernetes.protobuf" && schema !== undefined;
   const body = isProtobuf ? await protobufItems(head, { schema, ...items }, clock) : writtenItems(head, { member: "items", ...items }, clock);

@@ -29,7 +29,12 @@ import { checkName } from "./get.ts";
 import { checkObjectName } from "./update.ts";
 import { negotiateFor, objectTransforms } from "./respond.ts";
 
-export type PatchType = "application/json-patch+json" | "application/merge-patch+json" | "application/strategic-merge-patch+json" | "application/apply-patch+yaml" | "application/apply-patch+cbor";
+export type PatchType =
+  | "application/json-patch+json"
+  | "application/merge-patch+json"
+  | "application/strategic-merge-patch+json"
+  | "application/apply-patch+yaml"
+  | "application/apply-patch+cbor";
 
 export async function handlePatch(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
   const type = patchType(context, definition);
@@ -60,7 +65,12 @@ export async function handlePatch(context: RequestContext, definition: ResourceD
 
 /** The patch type of a request. Throws 415 that lists those to be had. */
 export function patchType(context: RequestContext, definition: ResourceDefinition): PatchType {
-  const types: PatchType[] = ["application/json-patch+json", "application/merge-patch+json", ...(definition.isCustom ? [] : ["application/strategic-merge-patch+json" as const]), "application/apply-patch+yaml"];
+  const types: PatchType[] = [
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    ...(definition.isCustom ? [] : ["application/strategic-merge-patch+json" as const]),
+    "application/apply-patch+yaml",
+  ];
   const asked = (context.request.headers["content-type"] ?? "").split(";")[0]!.trim();
   const type = types.find((known) => known === asked);
   if (type === undefined && definition.isCustom) throw unsupportedMediaType(types);
@@ -100,9 +110,16 @@ function patchObject(target: PatchTarget, old: KubeObject, { patch, faults: patc
   const current = asJson(old, definition);
   const patched = patchJson(target.type, current, patch, definition.schema);
   if (!isObject(patched)) throw badRequestError("the patch does not give an object");
-  const { object, faults } = definition.codec === undefined ? decodePatched(patchedSchema(definition, patched), patched, { type: target.type, patch }) : decodePatchedCustom(definition.codec, patched);
+  const { object, faults } =
+    definition.codec === undefined
+      ? decodePatched(patchedSchema(definition, patched), patched, { type: target.type, patch })
+      : decodePatchedCustom(definition.codec, patched);
   faults.unshift(...patchFaults);
-  if (faults.length > 0) reportPatchFaults(context, faults, { fieldValidation: options.fieldValidation, shown: shownPatch(patched, { type: target.type, patch, isCustom: definition.isCustom }) });
+  if (faults.length > 0)
+    reportPatchFaults(context, faults, {
+      fieldValidation: options.fieldValidation,
+      shown: shownPatch(patched, { type: target.type, patch, isCustom: definition.isCustom }),
+    });
   const result = object as unknown as KubeObject;
   result.metadata ??= {};
   if (definition.codec === undefined) checkPatchedType(target, result, patched, patch);
@@ -155,8 +172,15 @@ function checkPatchedType(target: PatchTarget, object: KubeObject, patched: Json
   const version = parseApiVersion(apiVersion);
   const isRegistered = version !== undefined && typeRegistry.kind(version.group, version.version, kind) !== undefined;
   const goPackage = definition.group === "" ? "core" : definition.group.split(".")[0];
-  if (isRegistered) throw invalidPatch(shownPatch(patched, { type, patch }), `converting (${version.version}.${kind}) to (${goPackage}.${definition.kind}): unknown conversion`);
-  throw invalidPatch(shownPatch(patched, { type, patch }), `no kind ${goQuote(kind)} is registered for version ${goQuote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`);
+  if (isRegistered)
+    throw invalidPatch(
+      shownPatch(patched, { type, patch }),
+      `converting (${version.version}.${kind}) to (${goPackage}.${definition.kind}): unknown conversion`,
+    );
+  throw invalidPatch(
+    shownPatch(patched, { type, patch }),
+    `no kind ${goQuote(kind)} is registered for version ${goQuote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
+  );
 }
 
 /** The Status of a patch that cannot be applied. */
@@ -201,7 +225,9 @@ function decodePatchedCustom(codec: ObjectCodec, patched: JsonObject) {
 /** Members in order wherever the patch reached: only that was read. */
 function sortedWhere(patched: JsonValue, patch: JsonValue): JsonValue {
   if (!isObject(patched) || !isObject(patch)) return patched;
-  return Object.fromEntries(Object.entries(sortedTop(patched)).map(([name, value]) => [name, Object.hasOwn(patch, name) ? sortedWhere(value, patch[name]!) : value]));
+  return Object.fromEntries(
+    Object.entries(sortedTop(patched)).map(([name, value]) => [name, Object.hasOwn(patch, name) ? sortedWhere(value, patch[name]!) : value]),
+  );
 }
 
 function inReadOrder(patched: JsonObject, { type, patch }: { readonly type: PatchType; readonly patch: JsonValue }): JsonValue {
@@ -241,7 +267,11 @@ function invalidPatch(shown: string, fault: string): StatusError {
 }
 
 /** Unknown fields that a patch brings: with Strict a 422 without a kind. */
-export function reportPatchFaults(context: RequestContext, faults: readonly string[], report: { readonly fieldValidation: WriteOptions["fieldValidation"]; readonly shown: string }): void {
+export function reportPatchFaults(
+  context: RequestContext,
+  faults: readonly string[],
+  report: { readonly fieldValidation: WriteOptions["fieldValidation"]; readonly shown: string },
+): void {
   if (report.fieldValidation === "Ignore") return;
   if (report.fieldValidation === "Strict") throw invalidPatch(report.shown, `strict decoding error: ${faults.join(", ")}`);
   for (const fault of faults) context.warnings.add(fault);

@@ -87,4 +87,3 @@ function isUpgrade(headers: Readonly<Record<string, string>>): boolean {
 function withoutCredentials(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== "authorization" && name !== "cookie" && !name.startsWith("impersonate-")));
 }
-

@@ -23,7 +23,8 @@ export function validateLogOptions(query: URLSearchParams, podName: string): voi
   };
   check("tailLines", 0);
   check("limitBytes", 1);
-  if (query.has("sinceSeconds") && query.has("sinceTime")) errors.push(forbidden(FieldPath.root("[]"), "at most one of `sinceTime` or `sinceSeconds` may be specified"));
+  if (query.has("sinceSeconds") && query.has("sinceTime"))
+    errors.push(forbidden(FieldPath.root("[]"), "at most one of `sinceTime` or `sinceSeconds` may be specified"));
   check("sinceSeconds", 1);
   if (query.has("stream")) errors.push(forbidden(FieldPath.root("stream"), "may not be specified"));
   if (errors.length > 0) throw invalidError({ group: "", kind: "PodLogOptions" }, podName, errors);
@@ -43,7 +44,12 @@ export async function checkedLogAnswer(answer: ApiResponse, podName: string): Pr
   const text = await firstBytes(answer);
   if (answer.status === 400) throw badRequestError(text);
   if (answer.status === 500) throw internalServerError(text);
-  throw new StatusError({ message: text, reason: answer.status === 404 ? "NotFound" : "Unknown", details: { name: podName, kind: "pods" }, code: answer.status });
+  throw new StatusError({
+    message: text,
+    reason: answer.status === 404 ? "NotFound" : "Unknown",
+    details: { name: podName, kind: "pods" },
+    code: answer.status,
+  });
 }
 
 const limitBytes = 1024;

@@ -37,16 +37,24 @@ interface Profile {
 const profiles: Readonly<Record<string, Profile>> = {
   cmdline: { says: "The command line of the server.", make: async () => bytesResponse(200, "text/plain; charset=utf-8", process.argv.join("\0")) },
   heap: { says: "Where the memory in use was allocated.", make: async () => sampled("heap.heapprofile", (session) => heapProfile(session)) },
-  profile: { says: "Where the processor's time goes, for as many seconds as the query says.", make: async (context) => sampled("profile.cpuprofile", (session) => cpuProfile(session, context)) },
+  profile: {
+    says: "Where the processor's time goes, for as many seconds as the query says.",
+    make: async (context) => sampled("profile.cpuprofile", (session) => cpuProfile(session, context)),
+  },
 };
 
-const index = `<html><head><title>${root}/</title></head><body><h1>${root}/</h1><ul>${Object.entries(profiles).map(([name, { says }]) => `<li><a href="${name}">${name}</a>: ${says}</li>`).join("")}</ul></body></html>\n`;
+const index = `<html><head><title>${root}/</title></head><body><h1>${root}/</h1><ul>${Object.entries(profiles)
+  .map(([name, { says }]) => `<li><a href="${name}">${name}</a>: ${says}</li>`)
+  .join("")}</ul></body></html>\n`;
 
 async function sampled(file: string, take: (session: Session) => Promise<unknown>): Promise<ApiResponse> {
   const session = new Session();
   session.connect();
   try {
-    return bytesResponse(200, "application/octet-stream", JSON.stringify(await take(session)), { "content-disposition": `attachment; filename="${file}"`, "x-content-type-options": "nosniff" });
+    return bytesResponse(200, "application/octet-stream", JSON.stringify(await take(session)), {
+      "content-disposition": `attachment; filename="${file}"`,
+      "x-content-type-options": "nosniff",
+    });
   } finally {
     session.disconnect();
   }

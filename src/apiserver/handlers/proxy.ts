@@ -23,7 +23,10 @@ export async function handleProxy(context: RequestContext, definition: ResourceD
     return await context.server.nodes.forward(target, request);
   } catch (error) {
     if (error instanceof StatusError) throw error;
-    throw new StatusError({ message: `error trying to reach service: ${error instanceof Error ? error.message : String(error)}`, reason: "ServiceUnavailable", code: 503 }, error);
+    throw new StatusError(
+      { message: `error trying to reach service: ${error instanceof Error ? error.message : String(error)}`, reason: "ServiceUnavailable", code: 503 },
+      error,
+    );
   }
 }
 
@@ -68,14 +71,18 @@ function podTarget(context: RequestContext, { scheme, name, port }: AskedTarget)
 /** One of the Service's ready endpoints, by chance. */
 function serviceTarget(context: RequestContext, { scheme, name, port }: AskedTarget): ForwardTarget {
   const { server, info } = context;
-  const slices = (findObjects(server, "discovery.k8s.io/endpointslices", info.namespace) as unknown as EndpointSlice[]).filter((slice) => slice.metadata.labels?.["kubernetes.io/service-name"] === name);
+  const slices = (findObjects(server, "discovery.k8s.io/endpointslices", info.namespace) as unknown as EndpointSlice[]).filter(
+    (slice) => slice.metadata.labels?.["kubernetes.io/service-name"] === name,
+  );
   const service = findObject(server, "/services", info.namespace, name) as { spec?: { ports?: { name?: string; port?: number }[] } } | undefined;
   const byNumber = /^\d+$/.test(port) ? service?.spec?.ports?.find((candidate) => candidate.port === Number(port)) : undefined;
   const wanted = byNumber === undefined ? port : (byNumber.name ?? "");
   const found = slices.flatMap((slice) => {
     const chosen = (slice.ports ?? []).find((candidate) => (candidate.name ?? "") === wanted || (port === "" && (slice.ports ?? []).length === 1));
     if (chosen?.port === undefined) return [];
-    return (slice.endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false).flatMap(({ addresses = [] }) => addresses.map((address) => ({ address, port: chosen.port! })));
+    return (slice.endpoints ?? [])
+      .filter(({ conditions }) => conditions?.ready !== false)
+      .flatMap(({ addresses = [] }) => addresses.map((address) => ({ address, port: chosen.port! })));
   });
   if (found.length === 0) throw new StatusError({ message: `no endpoints available for service ${goQuote(name)}`, reason: "ServiceUnavailable", code: 503 });
   return { scheme, ...found[server.random.integer(found.length)]!, isNode: false };
@@ -110,12 +117,16 @@ export function isAllowedAddress(address: string): boolean {
 function pathBehind(context: RequestContext): string {
   const { path } = context.request;
   // The old form puts the word in front: `/api/v1/proxy/nodes/NAME/…`.
-  const rest = /^\/api\/v1\/proxy\/(?:namespaces\/[^/]+\/)?[^/]+\/[^/]+(.*)$/s.exec(path)?.[1] ?? path.slice(path.indexOf("/proxy", path.indexOf(`/${context.info.resource}/`)) + "/proxy".length);
+  const rest =
+    /^\/api\/v1\/proxy\/(?:namespaces\/[^/]+\/)?[^/]+\/[^/]+(.*)$/s.exec(path)?.[1] ??
+    path.slice(path.indexOf("/proxy", path.indexOf(`/${context.info.resource}/`)) + "/proxy".length);
   return rest === "" ? "/" : rest;
 }
 
 /** Credentials and hop-by-hop headers stay here. */
 function forwarded(headers: Readonly<Record<string, string>>): Record<string, string> {
   const dropped = new Set(["authorization", "cookie", "host", "content-length", "transfer-encoding", "te"]);
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name) && !name.startsWith("impersonate-") && !name.startsWith("x-remote-")));
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !dropped.has(name) && !name.startsWith("impersonate-") && !name.startsWith("x-remote-")),
+  );
 }

@@ -22,7 +22,12 @@ export function negotiateFor(context: RequestContext, transforms: readonly Trans
 
 /** The form of a watch's frames. */
 export function negotiateFrames(context: RequestContext, transforms: readonly Transform["kind"][]): Negotiated {
-  return negotiate(context.request.headers["accept"], { ...offerOf(context), transforms, mediaTypes: ["application/json", "application/vnd.kubernetes.protobuf"], listed: streamMediaTypes });
+  return negotiate(context.request.headers["accept"], {
+    ...offerOf(context),
+    transforms,
+    mediaTypes: ["application/json", "application/vnd.kubernetes.protobuf"],
+    listed: streamMediaTypes,
+  });
 }
 
 /** Custom resources are not served by routes that know what they make. */
@@ -58,10 +63,16 @@ export function objectTransforms(definition: ResourceDefinition, subresource = "
 const withoutTable = new Set(["ephemeralcontainers", "resize"]);
 
 /** Answers with a stored object. Plain JSON is a slice of the stored bytes. */
-export async function respondStored(context: RequestContext, definition: ResourceDefinition, stored: StoredObject, options: { form: Negotiated; status: number }): Promise<ApiResponse> {
+export async function respondStored(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  stored: StoredObject,
+  options: { form: Negotiated; status: number },
+): Promise<ApiResponse> {
   const { form, status } = options;
   await prepareVersions(definition, [stored]);
-  if (form.mediaType === "application/json" && form.transform === undefined && !form.isPretty && isServedAsStored(definition, stored)) return jsonBytesResponse(status, stored.toJsonLine());
+  if (form.mediaType === "application/json" && form.transform === undefined && !form.isPretty && isServedAsStored(definition, stored))
+    return jsonBytesResponse(status, stored.toJsonLine());
   return respondObject(context, definition, readVersion(definition, stored), options);
 }
 
@@ -72,16 +83,37 @@ export function printedAs(definition: ResourceDefinition, object: KubeObject, fo
 }
 
 /** Answers with an object that is not (or not like this) in the store. */
-export function respondObject(context: RequestContext, definition: ResourceDefinition, object: KubeObject, options: { form: Negotiated; status: number; schema?: StructSchema }): ApiResponse {
+export function respondObject(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  object: KubeObject,
+  options: { form: Negotiated; status: number; schema?: StructSchema },
+): ApiResponse {
   const { form, status } = options;
   const schema = options.schema ?? definition.schema;
   switch (form.transform?.kind) {
     case "Table":
-      return objectResponse(status, tableOf(definition, [object], { transform: form.transform, includeObject: parseIncludeObject(context.query), metadata: { resourceVersion: object.metadata.resourceVersion ?? "" }, nowMs: context.server.clock.nowMs(), descriptions: context.server.descriptions }), form, tableSchema);
+      return objectResponse(
+        status,
+        tableOf(definition, [object], {
+          transform: form.transform,
+          includeObject: parseIncludeObject(context.query),
+          metadata: { resourceVersion: object.metadata.resourceVersion ?? "" },
+          nowMs: context.server.clock.nowMs(),
+          descriptions: context.server.descriptions,
+        }),
+        form,
+        tableSchema,
+      );
     case "PartialObjectMetadata":
       return objectResponse(status, partialOf(object, form.transform.version), form, partialSchema);
     case "PartialObjectMetadataList":
     case undefined:
-      return objectResponse(status, options.schema === undefined ? printedAs(definition, object, form) : canonicalize(object as unknown as JsonObject, options.schema), form, schema);
+      return objectResponse(
+        status,
+        options.schema === undefined ? printedAs(definition, object, form) : canonicalize(object as unknown as JsonObject, options.schema),
+        form,
+        schema,
+      );
   }
 }

@@ -39,7 +39,12 @@ const scaleType = { group: "autoscaling", version: "v1", kind: "Scale", schema: 
 
 export async function handleScale(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
   const form = negotiateFor(context, ["Table", "PartialObjectMetadata"]);
-  const respond = (object: KubeObject, isLenient = true) => respondObject(context, withScaleTable(definition), scaleOf(object, definition, isLenient) as unknown as KubeObject, { form, status: 200, schema: scaleSchema });
+  const respond = (object: KubeObject, isLenient = true) =>
+    respondObject(context, withScaleTable(definition), scaleOf(object, definition, isLenient) as unknown as KubeObject, {
+      form,
+      status: 200,
+      schema: scaleSchema,
+    });
   const read = async (stored: StoredObject) => {
     await prepareVersions(definition, [stored]);
     return readVersion(definition, stored);
@@ -60,7 +65,15 @@ export async function handleScale(context: RequestContext, definition: ResourceD
       checkScale(scale, old, { context, definition, options });
       const object = withReplicas(old, definition, scale.spec?.replicas ?? 0);
       if ((scale.metadata.resourceVersion ?? "") !== "") object.metadata.resourceVersion = scale.metadata.resourceVersion!;
-      setManagedFields(object, parentEntriesAfterScale({ parentEntries: old.metadata.managedFields ?? [], written: entries, paths: replicasPaths(definition), apiVersion: apiVersionOf(definition.group, definition.version) }));
+      setManagedFields(
+        object,
+        parentEntriesAfterScale({
+          parentEntries: old.metadata.managedFields ?? [],
+          written: entries,
+          paths: replicasPaths(definition),
+          apiVersion: apiVersionOf(definition.group, definition.version),
+        }),
+      );
       return object;
     },
   });
@@ -94,7 +107,12 @@ function readChange(context: RequestContext, definition: ResourceDefinition): { 
   }
   const type = patchType(context, definition);
   const options = parseWriteOptions(context.query, "PatchOptions", type === "application/apply-patch+yaml");
-  if (type === "application/apply-patch+yaml" && definition.isCustom) throw new StatusError({ message: "failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1", code: 500 });
+  if (type === "application/apply-patch+yaml" && definition.isCustom)
+    throw new StatusError({
+      message:
+        "failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1",
+      code: 500,
+    });
   if (type === "application/apply-patch+yaml") return { options, change: appliedScale(context, options) };
   return { options, change: tracked(context, options, patchedScale(context, type, { options, hidesEntries: definition.isCustom })) };
 }
@@ -118,7 +136,14 @@ function appliedScale(context: RequestContext, options: WriteOptions): ScaleChan
 }
 
 function writeScope(context: RequestContext, options: WriteOptions) {
-  return { schema: scaleSchema, manager: managerOf(context, options.fieldManager), apiVersion: "autoscaling/v1", subresource: "scale", nowText: formatTime(context.server.clock.nowMs()), resetFields: ["status"] };
+  return {
+    schema: scaleSchema,
+    manager: managerOf(context, options.fieldManager),
+    apiVersion: "autoscaling/v1",
+    subresource: "scale",
+    nowText: formatTime(context.server.clock.nowMs()),
+    resetFields: ["status"],
+  };
 }
 
 function scaleJson(scale: Scale): JsonObject {
@@ -142,7 +167,13 @@ function scaleHead({ metadata }: KubeObject): Pick<Scale, "kind" | "apiVersion" 
   return {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
-    metadata: { name: name!, ...(namespace !== undefined && { namespace }), uid: uid!, resourceVersion: resourceVersion!, creationTimestamp: creationTimestamp! },
+    metadata: {
+      name: name!,
+      ...(namespace !== undefined && { namespace }),
+      uid: uid!,
+      resourceVersion: resourceVersion!,
+      creationTimestamp: creationTimestamp!,
+    },
   };
 }
 
@@ -156,7 +187,8 @@ function givenScale(context: RequestContext, options: WriteOptions, definition: 
   const given = decodeScale(context, options, definition) as unknown as Scale;
   checkObjectName(given as unknown as KubeObject, context.info.name);
   const namespace = given.metadata.namespace ?? "";
-  if (namespace !== "" && namespace !== context.info.namespace) throw badRequestError("the namespace of the provided object does not match the namespace sent on the request");
+  if (namespace !== "" && namespace !== context.info.namespace)
+    throw badRequestError("the namespace of the provided object does not match the namespace sent on the request");
   return () => given;
 }
 
@@ -173,7 +205,11 @@ function decodeScale(context: RequestContext, options: WriteOptions, definition:
 }
 
 /** `hidesEntries`: the patch does not see the managed fields. */
-function patchedScale(context: RequestContext, type: PatchType, { options, hidesEntries }: { readonly options: WriteOptions; readonly hidesEntries: boolean }): (old: Scale) => Scale {
+function patchedScale(
+  context: RequestContext,
+  type: PatchType,
+  { options, hidesEntries }: { readonly options: WriteOptions; readonly hidesEntries: boolean },
+): (old: Scale) => Scale {
   const { patch, faults: patchFaults } = readPatch(context, type);
   return (old) => {
     const { managedFields, ...metadata } = old.metadata;
@@ -190,7 +226,11 @@ function patchedScale(context: RequestContext, type: PatchType, { options, hides
 function checkScale(scale: Scale, old: KubeObject, { context, definition, options }: Pick<UpdateRequest, "context" | "definition" | "options">): void {
   const replicas = scale.spec?.replicas ?? 0;
   const name = old.metadata.name!;
-  if (replicas < 0 && !definition.isCustom) throw invalidError({ group: "autoscaling", kind: "Scale" }, name, [invalid(FieldPath.root("spec", "replicas"), replicas, "must be greater than or equal to 0")]);
+  if (replicas < 0 && !definition.isCustom)
+    throw invalidError({ group: "autoscaling", kind: "Scale" }, name, [
+      invalid(FieldPath.root("spec", "replicas"), replicas, "must be greater than or equal to 0"),
+    ]);
   const uid = scale.metadata.uid ?? "";
-  if (uid !== "" && uid !== old.metadata.uid) throw uidMismatch({ context, definition, options, namespace: old.metadata.namespace ?? "", name }, uid, old.metadata.uid!);
+  if (uid !== "" && uid !== old.metadata.uid)
+    throw uidMismatch({ context, definition, options, namespace: old.metadata.namespace ?? "", name }, uid, old.metadata.uid!);
 }

@@ -39,7 +39,17 @@ export async function handleTokenRequest(context: RequestContext, definition: Re
   spec.expirationSeconds ??= defaultSeconds;
   const tracked = request as unknown as KubeObject;
   await trackUpdate({ context, definition: { ...definition, ...requestType, strategy: undefined }, options }, tracked, undefined, "token");
-  const admitted = { context, operation: "CREATE", definition, subresource: "token", namespace, name, object: request as unknown as KubeObject, oldObject: undefined, isDryRun: options.isDryRun } as const;
+  const admitted = {
+    context,
+    operation: "CREATE",
+    definition,
+    subresource: "token",
+    namespace,
+    name,
+    object: request as unknown as KubeObject,
+    oldObject: undefined,
+    isDryRun: options.isDryRun,
+  } as const;
   await context.server.admission.mutate(admitted);
   if (account === undefined) throw notFoundError(definition, name);
   const given = request.metadata?.namespace ?? "";
@@ -50,7 +60,8 @@ export async function handleTokenRequest(context: RequestContext, definition: Re
   const metadata = { name, namespace, uid: newUid(context.server.random), creationTimestamp: formatTime(context.server.clock.nowMs()) };
   await context.server.admission.validate(admitted);
   const asked = request.spec!.expirationSeconds!;
-  const isExtended = asked === clientSeconds && bound.pod !== undefined && request.spec!.audiences!.every((audience) => context.server.tokens.audiences.includes(audience));
+  const isExtended =
+    asked === clientSeconds && bound.pod !== undefined && request.spec!.audiences!.every((audience) => context.server.tokens.audiences.includes(audience));
   const signed = context.server.tokens.sign({
     audiences: request.spec!.audiences!,
     namespace,
@@ -98,12 +109,17 @@ function boundObject(request: TokenRequest, context: RequestContext): Pick<Token
   if (object === undefined) throw notFoundError({ group: "", resource: kind.resource }, reference.name ?? "");
   const uid = object.metadata.uid!;
   if ((reference.uid ?? "") !== "" && reference.uid !== uid) {
-    throw conflictError({ group: "", resource: reference.kind! }, reference.name, `the UID in the bound object reference (${reference.uid}) does not match the UID in record. The object might have been deleted and then recreated`);
+    throw conflictError(
+      { group: "", resource: reference.kind! },
+      reference.name,
+      `the UID in the bound object reference (${reference.uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+    );
   }
   const bound: BoundReference = { name: reference.name!, uid };
   if (kind.key !== "pod") return { [kind.key]: bound };
   const spec = object["spec"] as { serviceAccountName?: string; nodeName?: string };
-  if (spec.serviceAccountName !== account) throw badRequestError(`cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`);
+  if (spec.serviceAccountName !== account)
+    throw badRequestError(`cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`);
   const node = (spec.nodeName ?? "") === "" ? undefined : findObject(context.server, "/nodes", "", spec.nodeName!);
   if ((spec.nodeName ?? "") === "") return { pod: bound };
   return { pod: bound, node: { name: spec.nodeName!, ...(node !== undefined && { uid: node.metadata.uid! }) } };

@@ -18,7 +18,11 @@ import { bookmarkObject, printedBookmark } from "./bookmarks.ts";
 import { parseIncludeObject, partialOf, partialSchema, tableOf, tableSchema } from "./transform.ts";
 
 const tail = Buffer.from("}\n");
-const heads = { ADDED: Buffer.from('{"type":"ADDED","object":'), MODIFIED: Buffer.from('{"type":"MODIFIED","object":'), DELETED: Buffer.from('{"type":"DELETED","object":') };
+const heads = {
+  ADDED: Buffer.from('{"type":"ADDED","object":'),
+  MODIFIED: Buffer.from('{"type":"MODIFIED","object":'),
+  DELETED: Buffer.from('{"type":"DELETED","object":'),
+};
 
 /** More than come up in one turn: a watch that catches up, which does so alone. */
 const sharedEventsAtMost = 128;
@@ -70,7 +74,8 @@ export class FrameEncoder {
 
   object(type: EventType, stored: StoredObject): Buffer {
     const { transform, mediaType } = this.#form;
-    if (transform === undefined && mediaType === "application/json" && isServedAsStored(this.#definition, stored)) return Buffer.concat([heads[type], stored.toJson(), tail]);
+    if (transform === undefined && mediaType === "application/json" && isServedAsStored(this.#definition, stored))
+      return Buffer.concat([heads[type], stored.toJson(), tail]);
     const object = readVersion(this.#definition, stored);
     return this.#frame(type, ...this.#shape(object));
   }
@@ -107,9 +112,24 @@ export class FrameEncoder {
   }
 
   #bookmarkTable(object: KubeObject): JsonObject {
-    const table = tableOf(this.#definition, [], { transform: this.#form.transform!, includeObject: "None", metadata: { resourceVersion: object.metadata.resourceVersion! }, nowMs: 0, descriptions: this.#context.server.descriptions, withColumns: !this.#hasSentColumns });
+    const table = tableOf(this.#definition, [], {
+      transform: this.#form.transform!,
+      includeObject: "None",
+      metadata: { resourceVersion: object.metadata.resourceVersion! },
+      nowMs: 0,
+      descriptions: this.#context.server.descriptions,
+      withColumns: !this.#hasSentColumns,
+    });
     this.#hasSentColumns = true;
-    return { ...table, rows: [{ cells: [...this.#definition.table!.printer.cells({ metadata: {} }, { nowMs: this.#context.server.clock.nowMs() })], object: this.#includeObject === "None" ? null : partialOf(object, this.#form.transform!.version) }] };
+    return {
+      ...table,
+      rows: [
+        {
+          cells: [...this.#definition.table!.printer.cells({ metadata: {} }, { nowMs: this.#context.server.clock.nowMs() })],
+          object: this.#includeObject === "None" ? null : partialOf(object, this.#form.transform!.version),
+        },
+      ],
+    };
   }
 
   #frame(type: string, object: JsonObject, schema: StructSchema | undefined): Buffer {

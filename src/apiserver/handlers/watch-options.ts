@@ -21,8 +21,15 @@ export interface WatchOptions {
 export function parseWatchOptions(context: RequestContext): WatchOptions {
   const { query, server } = context;
   const version = query.get("resourceVersion") ?? "";
-  const errors = matchErrors({ version, match: query.get("resourceVersionMatch") ?? "", continueToken: query.get("continue") ?? "", isWatch: true, sendsInitial: query.get("sendInitialEvents") });
-  if (query.has("sendInitialEvents") && !server.isEnabled("WatchList")) errors.push(forbidden(FieldPath.root("sendInitialEvents"), "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"));
+  const errors = matchErrors({
+    version,
+    match: query.get("resourceVersionMatch") ?? "",
+    continueToken: query.get("continue") ?? "",
+    isWatch: true,
+    sendsInitial: query.get("sendInitialEvents"),
+  });
+  if (query.has("sendInitialEvents") && !server.isEnabled("WatchList"))
+    errors.push(forbidden(FieldPath.root("sendInitialEvents"), "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"));
   if (errors.length > 0) throw invalidListOptions(errors);
   const timeoutSeconds = parseInteger(query, "timeoutSeconds");
   const revision = version === "" ? undefined : parseVersion(version);

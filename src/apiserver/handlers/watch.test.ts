@@ -25,7 +25,10 @@ test("watch: the present state, then every change, each under its own version", 
   await cluster.turn();
   deepEqual(told(watch.events), ["ADDED a", "ADDED b", "MODIFIED a", "DELETED b"]);
   const versions = watch.events.map(({ object }) => Number(object.metadata.resourceVersion));
-  deepEqual(versions, versions.toSorted((a, b) => a - b));
+  deepEqual(
+    versions,
+    versions.toSorted((a, b) => a - b),
+  );
   equal(new Set(versions).size, 4);
   watch.stop();
   await watch.ended;
@@ -55,11 +58,13 @@ test("watch: many at once, from each version on, see the same in the same order"
   await using cluster = await TestCluster.start();
   const whole = await openWatch(cluster, `${configMaps}?watch=true`);
   await cluster.turn();
-  const writes = Promise.all(["a", "b", "c", "d", "e"].map(async (name) => {
-    await create(cluster, name);
-    await label(cluster, name, { x: "1" });
-    await ask(cluster, "DELETE", `${configMaps}/${name}`);
-  }));
+  const writes = Promise.all(
+    ["a", "b", "c", "d", "e"].map(async (name) => {
+      await create(cluster, name);
+      await label(cluster, name, { x: "1" });
+      await ask(cluster, "DELETE", `${configMaps}/${name}`);
+    }),
+  );
   const early = await Promise.all([1, 2, 3].map(() => openWatch(cluster, `${configMaps}?watch=true&resourceVersion=1`)));
   await writes;
   await cluster.turn();
@@ -67,7 +72,9 @@ test("watch: many at once, from each version on, see the same in the same order"
   const all = shown(whole.events);
   equal(all.length, 15);
   for (const { events } of early) deepEqual(shown(events), all);
-  const late = await Promise.all(whole.events.map(({ object }) => openWatch(cluster, `${configMaps}?watch=true&resourceVersion=${object.metadata.resourceVersion}`)));
+  const late = await Promise.all(
+    whole.events.map(({ object }) => openWatch(cluster, `${configMaps}?watch=true&resourceVersion=${object.metadata.resourceVersion}`)),
+  );
   await cluster.turn();
   for (const [index, { events }] of late.entries()) deepEqual(shown(events), all.slice(index + 1));
   for (const watch of [whole, ...early, ...late]) {
@@ -150,7 +157,10 @@ test("watch: forgotten history is told, and a reader that is too slow loses its 
   await create(cluster, "b");
   const configMapPage = (await ask(cluster, "GET", `${configMaps}?limit=1`)).json["metadata"] as { continue: string };
   const leaving = new AbortController();
-  const response = await cluster.client.send({ method: "GET", path: configMaps, query: `watch=true&resourceVersion=${await versionOf(cluster)}`, headers: {}, body: new Uint8Array() }, { signal: leaving.signal });
+  const response = await cluster.client.send(
+    { method: "GET", path: configMaps, query: `watch=true&resourceVersion=${await versionOf(cluster)}`, headers: {}, body: new Uint8Array() },
+    { signal: leaving.signal },
+  );
   ok(response.body.kind === "stream");
   const reader = response.body.chunks[Symbol.asyncIterator]();
   const firstRead = reader.next();
@@ -158,10 +168,14 @@ test("watch: forgotten history is told, and a reader that is too slow loses its 
   const bytes = Buffer.from(JSON.stringify({ kind: "ConfigMap", apiVersion: "v1", metadata: { name: "z", namespace: "default", uid: "u" } }));
   let expected = 0;
   const count = 15_002;
-  for (let index = 0; index < count; index++) expected = (await store!.commit({ kind: "put", key: "/registry/configmaps/default/z", value: bytes, expected })).revision;
+  for (let index = 0; index < count; index++)
+    expected = (await store!.commit({ kind: "put", key: "/registry/configmaps/default/z", value: bytes, expected })).revision;
   await cluster.turn();
   // The slow reader gets what was kept for it, then the end.
-  let frames = Buffer.from((await firstRead).value as Uint8Array).toString().split("\n").length - 1;
+  let frames =
+    Buffer.from((await firstRead).value as Uint8Array)
+      .toString()
+      .split("\n").length - 1;
   for (let next = await reader.next(); next.done !== true; next = await reader.next()) frames += Buffer.from(next.value).toString().split("\n").length - 1;
   ok(frames < count, String(frames));
   const late = await openWatch(cluster, `${configMaps}?watch=true&resourceVersion=${old}`);

@@ -29,7 +29,8 @@ export async function handleWatch(context: RequestContext, definition: ResourceD
   const selection = parseSelection(definition, context.info.namespace, context.query, context.info.name);
   const options = parseWatchOptions(context);
   // There is no such thing as a list of changes: the answer ends before it begins.
-  if (form.transform?.kind === "PartialObjectMetadataList") return { status: 200, headers: { "content-type": streamType(form) }, body: { kind: "bytes", bytes: new Uint8Array() } };
+  if (form.transform?.kind === "PartialObjectMetadataList")
+    return { status: 200, headers: { "content-type": streamType(form) }, body: { kind: "bytes", bytes: new Uint8Array() } };
   await prepareState(definition, selection);
   const stream = new WatchStream(context, definition, { selection, options, form });
   return {
@@ -96,7 +97,9 @@ class WatchStream implements AsyncIterable<Uint8Array> {
     this.#options = watch.options;
     this.#encoder = new FrameEncoder(context, definition, watch.form);
     this.#cache = definition.storage!.cache;
-    this.#events = context.server.metrics.counter("apiserver_watch_events_total", "Events sent to watches.", ["group", "resource", "version"]).series(definition.group, definition.resource, definition.version);
+    this.#events = context.server.metrics
+      .counter("apiserver_watch_events_total", "Events sent to watches.", ["group", "resource", "version"])
+      .series(definition.group, definition.resource, definition.version);
     this.#lifetime = definition.lifetime;
     this.#began = context.watchBegan;
     context.watchBegan = undefined;
@@ -181,7 +184,9 @@ class WatchStream implements AsyncIterable<Uint8Array> {
   async #takeConverted(): Promise<Buffer | undefined> {
     const pending = this.#pending;
     this.#pending = [];
-    const stored = pending.flatMap((item) => (isEvent(item) ? [item.object, ...(this.#selection.isEverything || item.previous === undefined ? [] : [item.previous])] : []));
+    const stored = pending.flatMap((item) =>
+      isEvent(item) ? [item.object, ...(this.#selection.isEverything || item.previous === undefined ? [] : [item.previous])] : [],
+    );
     if (!(await this.#isReadable(stored))) return undefined;
     const frames = pending.flatMap((item) => (isEvent(item) ? (this.#frame(item) ?? []) : [item]));
     this.#events.value += frames.length;
@@ -284,4 +289,3 @@ function transition(isNow: boolean, wasBefore: boolean): EventType | undefined {
   if (isNow) return wasBefore ? "MODIFIED" : "ADDED";
   return wasBefore ? "DELETED" : undefined;
 }
-

@@ -11,7 +11,11 @@ const partial = "as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
 
 function form(accept: string | undefined, offer: Offer): string {
   const { mediaType, isPretty, transform } = negotiate(accept, offer);
-  return [mediaType.replace("application/", ""), ...(isPretty ? ["pretty"] : []), ...(transform === undefined ? [] : [`${transform.kind}/${transform.version}`])].join(" ");
+  return [
+    mediaType.replace("application/", ""),
+    ...(isPretty ? ["pretty"] : []),
+    ...(transform === undefined ? [] : [`${transform.kind}/${transform.version}`]),
+  ].join(" ");
 }
 
 test("negotiation: the form that an Accept header picks", () => {
@@ -36,7 +40,7 @@ test("negotiation: the form that an Accept header picks", () => {
     // Custom resources: only their metadata has a protobuf form.
     ["application/vnd.kubernetes.protobuf,application/json", { ...object, isCustom: true }, "json"],
     [`application/vnd.kubernetes.protobuf;${partial}`, { ...object, isCustom: true }, "vnd.kubernetes.protobuf PartialObjectMetadata/v1"],
-    [table, { transforms: [] , mediaTypes: allMediaTypes, }, "406"],
+    [table, { transforms: [], mediaTypes: allMediaTypes }, "406"],
     ["application/json", built, "json"],
   ];
   for (const [accept, offer, expected] of cases) {
@@ -52,7 +56,12 @@ test("negotiation: refusals", () => {
     ["application/*", built, 406, "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf"],
     ["text/html", { ...object, listed: ["application/json"] }, 406, "only the following media types are accepted: application/json"],
     [`application/json;${partial}`, list, 406, "you requested PartialObjectMetadata, but the requested object is a list (*core.PodList)"],
-    [`application/json;${partial.replace("Metadata", "MetadataList")}`, object, 406, "you requested PartialObjectMetadataList, but the requested object is not a list (*core.Pod)"],
+    [
+      `application/json;${partial.replace("Metadata", "MetadataList")}`,
+      object,
+      406,
+      "you requested PartialObjectMetadataList, but the requested object is not a list (*core.Pod)",
+    ],
     [`application/json;${partial.replace("Metadata", "MetadataList")}`, { ...object, goType: "unstructured.Unstructured" }, 500, "content is not a list"],
   ];
   for (const [accept, offer, code, message] of cases) throws(() => negotiate(accept, offer), { message, code }, accept);

@@ -50,7 +50,11 @@ export function negotiate(accept: string | undefined, offer: Offer): Negotiated 
     if (transform === undefined && mediaType === "application/vnd.kubernetes.protobuf" && offer.isCustom === true) continue;
     return { mediaType, isPretty: clause.parameters.get("pretty") === "1", transform };
   }
-  throw new StatusError({ message: `only the following media types are accepted: ${(offer.listed ?? allMediaTypes).join(", ")}`, reason: "NotAcceptable", code: 406 });
+  throw new StatusError({
+    message: `only the following media types are accepted: ${(offer.listed ?? allMediaTypes).join(", ")}`,
+    reason: "NotAcceptable",
+    code: 406,
+  });
 }
 
 function isProduced(accept: string, produces: readonly string[]): boolean {
@@ -77,7 +81,11 @@ export function notAcceptable(mediaTypes: readonly string[] = allMediaTypes): St
 
 function wrongShape(as: string, goType: string): StatusError {
   if (as.endsWith("List") && goType.startsWith("unstructured.")) return new StatusError({ message: "content is not a list", code: 500 });
-  return new StatusError({ message: `you requested ${as}, but the requested object is ${as.endsWith("List") ? "not " : ""}a list (*${goType})`, reason: "NotAcceptable", code: 406 });
+  return new StatusError({
+    message: `you requested ${as}, but the requested object is ${as.endsWith("List") ? "not " : ""}a list (*${goType})`,
+    reason: "NotAcceptable",
+    code: 406,
+  });
 }
 
 interface AcceptClause {

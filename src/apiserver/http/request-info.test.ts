@@ -9,7 +9,13 @@ function summary(method: string, target: string): string {
   const info = parseRequestInfo(method, path, new URLSearchParams(query));
   if (!info.isResourceRequest) return `${info.verb} ${info.path}`;
   const or = (text: string) => text || "-";
-  return [info.verb, `${or(info.group)}/${info.version}`, or(info.namespace), info.subresource === "" ? or(info.resource) : `${info.resource}/${info.subresource}`, or(info.name)].join(" ");
+  return [
+    info.verb,
+    `${or(info.group)}/${info.version}`,
+    or(info.namespace),
+    info.subresource === "" ? or(info.resource) : `${info.resource}/${info.subresource}`,
+    or(info.name),
+  ].join(" ");
 }
 
 test("request info: paths, methods and verbs", () => {

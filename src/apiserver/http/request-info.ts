@@ -54,7 +54,20 @@ export function parseRequestInfo(method: string, rawPath: string, query: URLSear
     name = nameOfSelector(query.get("fieldSelector"));
   }
   if (name === "" && verb === "delete" && rest.length === 1) verb = "deletecollection";
-  return { isResourceRequest: true, path, verb, apiPrefix: prefix, group, version, namespace, resource: rest[0] ?? "", subresource, name, parts: rest, isLegacyWatch };
+  return {
+    isResourceRequest: true,
+    path,
+    verb,
+    apiPrefix: prefix,
+    group,
+    version,
+    namespace,
+    resource: rest[0] ?? "",
+    subresource,
+    name,
+    parts: rest,
+    isLegacyWatch,
+  };
 }
 
 /** A query flag as the API server reads it: absent, `false`, `0` are false; anything else, nonsense included, is true. */

@@ -93,7 +93,12 @@ function declare(registry: MetricRegistry) {
   return {
     total: registry.counter("apiserver_request_total", "Requests answered, by verb, resource and HTTP code.", ["code", component, "dry_run", ...rest]),
     duration: registry.histogram("apiserver_request_duration_seconds", "Time from a request to its answer.", durationBuckets, [component, "dry_run", ...rest]),
-    sliDuration: registry.histogram("apiserver_request_sli_duration_seconds", "Time from a request to its answer, watches left out.", durationBuckets, requestLabels),
+    sliDuration: registry.histogram(
+      "apiserver_request_sli_duration_seconds",
+      "Time from a request to its answer, watches left out.",
+      durationBuckets,
+      requestLabels,
+    ),
     size: registry.histogram("apiserver_response_sizes", "Bytes of answers to reads.", sizeBuckets, requestLabels),
     longRunning: registry.gauge("apiserver_longrunning_requests", "Watches and streams that are open.", requestLabels),
     terminations: registry.counter("apiserver_request_terminations_total", "Requests that were refused to protect the server.", ["code", ...requestLabels]),
@@ -102,7 +107,21 @@ function declare(registry: MetricRegistry) {
   };
 }
 
-const knownVerbs: ReadonlySet<string> = new Set(["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "head", "options", "post", "put", "connect"]);
+const knownVerbs: ReadonlySet<string> = new Set([
+  "get",
+  "list",
+  "watch",
+  "create",
+  "update",
+  "patch",
+  "delete",
+  "deletecollection",
+  "head",
+  "options",
+  "post",
+  "put",
+  "connect",
+]);
 const nothingKnown = { group: "", version: "", resource: "", subresource: "" };
 
 /** A client may ask for anything: what does not exist becomes no label, or it could make as many series as it likes. */
@@ -120,7 +139,15 @@ function dryRunLabel(asked: string | null): string {
 }
 
 function labelsOf(info: RequestInfo): string[] {
-  return ["apiserver", info.group, info.resource, scopeOf(info), info.subresource, info.isResourceRequest ? verbLabel(info) : info.verb.toUpperCase(), info.version];
+  return [
+    "apiserver",
+    info.group,
+    info.resource,
+    scopeOf(info),
+    info.subresource,
+    info.isResourceRequest ? verbLabel(info) : info.verb.toUpperCase(),
+    info.version,
+  ];
 }
 
 function verbLabel({ verb, subresource }: RequestInfo): string {

@@ -36,10 +36,21 @@ function storedOnce(resources: Iterable<ResourceDefinition>): ResourceDefinition
 function readBuild(server: ServerState, registry: MetricRegistry): void {
   const { buildDate, compiler, gitCommit, gitTreeState, gitVersion, goVersion, major, minor, platform } = versionInfo;
   registry
-    .gauge("kubernetes_build_info", "Version spoken; the value is 1.", ["build_date", "compiler", "git_commit", "git_tree_state", "git_version", "go_version", "major", "minor", "platform"])
+    .gauge("kubernetes_build_info", "Version spoken; the value is 1.", [
+      "build_date",
+      "compiler",
+      "git_commit",
+      "git_tree_state",
+      "git_version",
+      "go_version",
+      "major",
+      "minor",
+      "platform",
+    ])
     .set(1, buildDate, compiler, gitCommit, gitTreeState, gitVersion, goVersion, major, minor, platform);
   const enabled = registry.gauge("kubernetes_feature_enabled", "Whether a feature gate is on.", ["name", "stage"]);
-  for (const [name, { stage }] of Object.entries(gates as Record<string, { stage: string }>)) enabled.set(server.isEnabled(name) ? 1 : 0, name, stage === "GA" ? "" : stage);
+  for (const [name, { stage }] of Object.entries(gates as Record<string, { stage: string }>))
+    enabled.set(server.isEnabled(name) ? 1 : 0, name, stage === "GA" ? "" : stage);
 }
 
 function readProcess(server: ServerState, registry: MetricRegistry): void {

@@ -2,9 +2,14 @@
 import type { ApiOperation } from "./operations.ts";
 import type { Parameter } from "./parameters.ts";
 
-export function commonParameters(operations: readonly ApiOperation[]): { readonly common: readonly Parameter[]; readonly own: readonly (readonly Parameter[])[] } {
+export function commonParameters(operations: readonly ApiOperation[]): {
+  readonly common: readonly Parameter[];
+  readonly own: readonly (readonly Parameter[])[];
+} {
   const [first, ...others] = operations;
-  const common = (first?.parameters ?? []).filter((parameter) => others.every((operation) => operation.parameters.some((other) => isSame(parameter, other)))).sort(byName);
+  const common = (first?.parameters ?? [])
+    .filter((parameter) => others.every((operation) => operation.parameters.some((other) => isSame(parameter, other))))
+    .sort(byName);
   const own = operations.map((operation) => operation.parameters.filter((parameter) => !common.some((other) => isSame(parameter, other))).sort(byName));
   return { common, own };
 }

@@ -19,8 +19,16 @@ export function customDefinitions(definition: ResourceDefinition, descriptions: 
       required: ["items"],
       properties: {
         ...typeMembers(descriptions),
-        items: { description: `List of ${resource}. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md`, type: "array", items: { $ref: `${referencePrefix[dialect]}${name}` } },
-        metadata: withMembers({ $ref: referenceTo(`${meta}ListMeta`, dialect) }, { description: "Standard list metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds" }, dialect),
+        items: {
+          description: `List of ${resource}. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md`,
+          type: "array",
+          items: { $ref: `${referencePrefix[dialect]}${name}` },
+        },
+        metadata: withMembers(
+          { $ref: referenceTo(`${meta}ListMeta`, dialect) },
+          { description: "Standard list metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds" },
+          dialect,
+        ),
       },
       ...gvkExtension(group, version, listKind),
     },
@@ -33,9 +41,11 @@ export function customTypeName({ group, version, kind }: { readonly group: strin
 }
 
 const meta = "apimachinery.pkg.apis.meta.v1.";
-const metadataDescription = "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+const metadataDescription =
+  "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 const embeddedDescriptions = {
-  apiVersion: "apiVersion defines the versioned schema of this representation of an object. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+  apiVersion:
+    "apiVersion defines the versioned schema of this representation of an object. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
   kind: "kind is a string value representing the type of this object. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
 };
 

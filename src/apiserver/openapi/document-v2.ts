@@ -13,7 +13,11 @@ export function documentV2({ info, paths, definition, types = [] }: DocumentPart
   const shared = new SharedParameters();
   const items = Object.fromEntries(paths.map((path) => [path.path, pathItem(path, shared)]));
   const parameters = shared.definitions();
-  const definitions = referencedDefinitions([items, parameters, types.map((name) => ({ $ref: `${referencePrefix.v2}${name}` }))], referencePrefix.v2, definition);
+  const definitions = referencedDefinitions(
+    [items, parameters, types.map((name) => ({ $ref: `${referencePrefix.v2}${name}` }))],
+    referencePrefix.v2,
+    definition,
+  );
   return {
     swagger: "2.0",
     info,
@@ -55,7 +59,10 @@ function pathItem({ operations }: PathItem, shared: SharedParameters): JsonObjec
 
 function operationObject(operation: ApiOperation, parameters: readonly Parameter[], shared: SharedParameters): JsonObject {
   const { body, action, gvk } = operation;
-  const bodies = body === undefined ? [] : [shared.reference({ name: "body", in: "body", ...(body.isRequired && { required: true }), schema: { $ref: `${referencePrefix.v2}${body.type}` } })];
+  const bodies =
+    body === undefined
+      ? []
+      : [shared.reference({ name: "body", in: "body", ...(body.isRequired && { required: true }), schema: { $ref: `${referencePrefix.v2}${body.type}` } })];
   const all = [...bodies, ...parameters.map((parameter) => parameterObject(parameter, shared))];
   return {
     description: operation.description,
@@ -65,7 +72,9 @@ function operationObject(operation: ApiOperation, parameters: readonly Parameter
     tags: [operation.tag],
     operationId: operation.operationId,
     ...(all.length > 0 && { parameters: all }),
-    responses: Object.fromEntries(operation.responses.map(({ code, description, type }) => [code, { description, ...(type !== undefined && { schema: typeSchema(type) }) }])),
+    responses: Object.fromEntries(
+      operation.responses.map(({ code, description, type }) => [code, { description, ...(type !== undefined && { schema: typeSchema(type) }) }]),
+    ),
     ...(action !== undefined && { "x-kubernetes-action": action }),
     ...(gvk !== undefined && { "x-kubernetes-group-version-kind": { ...gvk } }),
   };
@@ -76,6 +85,13 @@ function typeSchema(type: string): JsonObject {
 }
 
 function parameterObject({ name, in: place, type, description }: Parameter, shared: SharedParameters): JsonObject {
-  const value: JsonObject = { uniqueItems: true, type, ...(description !== "" && { description }), name, in: place, ...(place === "path" && { required: true }) };
+  const value: JsonObject = {
+    uniqueItems: true,
+    type,
+    ...(description !== "" && { description }),
+    name,
+    in: place,
+    ...(place === "path" && { required: true }),
+  };
   return place === "path" && name === "name" ? value : shared.reference(value);
 }

@@ -26,7 +26,9 @@ export function documentV3({ info, paths, definition, types = [], hasSecurity }:
     paths: items,
     components: {
       ...(hasSchemas && { schemas }),
-      ...(hasSecurity && { securitySchemes: { BearerToken: { type: "apiKey", description: "Bearer Token authentication", name: "authorization", in: "header" } } }),
+      ...(hasSecurity && {
+        securitySchemes: { BearerToken: { type: "apiKey", description: "Bearer Token authentication", name: "authorization", in: "header" } },
+      }),
     },
   };
 }
@@ -65,7 +67,9 @@ function operationObject(operation: ApiOperation, parameters: readonly Parameter
     operationId: operation.operationId,
     ...(parameters.length > 0 && { parameters: parameters.map(parameterObject) }),
     ...(body !== undefined && { requestBody: { content: content(body.consumes, body.type), ...(body.isRequired && { required: true }) } }),
-    responses: Object.fromEntries(operation.responses.map(({ code, description, type }) => [code, { description, ...(type !== undefined && { content: content(produces, type) }) }])),
+    responses: Object.fromEntries(
+      operation.responses.map(({ code, description, type }) => [code, { description, ...(type !== undefined && { content: content(produces, type) }) }]),
+    ),
     ...(action !== undefined && { "x-kubernetes-action": action }),
     ...(gvk !== undefined && { "x-kubernetes-group-version-kind": { ...gvk } }),
   };

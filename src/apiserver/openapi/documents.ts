@@ -129,7 +129,9 @@ export class OpenApiDocuments {
   }
 
   #customTypes(definitions: readonly ResourceDefinition[], dialect: Dialect): Map<string, JsonObject> {
-    return new Map(definitions.filter(({ isCustom }) => isCustom).flatMap((definition) => Object.entries(customDefinitions(definition, this.#descriptions, dialect))));
+    return new Map(
+      definitions.filter(({ isCustom }) => isCustom).flatMap((definition) => Object.entries(customDefinitions(definition, this.#descriptions, dialect))),
+    );
   }
 
   #resourcesAt(path: string): ResourceDefinition[] {
@@ -140,13 +142,24 @@ export class OpenApiDocuments {
   }
 
   #signature(path: string): string {
-    this.#base ??= createHash("sha512").update(JSON.stringify([types, versionInfo.gitVersion, this.#descriptions.source, this.#hasEnums])).digest("hex");
+    this.#base ??= createHash("sha512")
+      .update(JSON.stringify([types, versionInfo.gitVersion, this.#descriptions.source, this.#hasEnums]))
+      .digest("hex");
     const definitions = path === "" ? [...this.#table] : this.#resourcesAt(path);
     return JSON.stringify([
       this.#base,
       path,
       ...(path === "" ? [partsSignature(this.#publications?.v2Parts() ?? [])] : []),
-      definitions.map(({ group, version, resource, kind, isNamespaced, verbs, subresources, openApiSchema }) => [group, version, resource, kind, isNamespaced, [...verbs], [...subresources.keys()], openApiSchema]),
+      definitions.map(({ group, version, resource, kind, isNamespaced, verbs, subresources, openApiSchema }) => [
+        group,
+        version,
+        resource,
+        kind,
+        isNamespaced,
+        [...verbs],
+        [...subresources.keys()],
+        openApiSchema,
+      ]),
     ]);
   }
 

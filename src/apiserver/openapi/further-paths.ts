@@ -18,7 +18,12 @@ const unauthorized = { code: "401", description: "Unauthorized" };
 
 function discovery(path: string, of: { readonly group: string; readonly version: string }, operationId: string): PathItem {
   const isGroup = of.version === "";
-  return read(path, { tag: tagOf(of), description: isGroup ? "get information of a group" : "get available resources", operationId, type: `${meta}${isGroup ? "APIGroup" : "APIResourceList"}` });
+  return read(path, {
+    tag: tagOf(of),
+    description: isGroup ? "get information of a group" : "get available resources",
+    operationId,
+    type: `${meta}${isGroup ? "APIGroup" : "APIResourceList"}`,
+  });
 }
 
 interface ReadPath {
@@ -30,7 +35,16 @@ interface ReadPath {
 }
 
 function read(path: string, { tag, description, operationId, type, produces = objectTypes }: ReadPath): PathItem {
-  const operation: ApiOperation = { method: "get", tag, description, operationId, parameters: [], responses: [{ code: "200", description: "OK", type }, unauthorized], produces, consumes: produces };
+  const operation: ApiOperation = {
+    method: "get",
+    tag,
+    description,
+    operationId,
+    parameters: [],
+    responses: [{ code: "200", description: "OK", type }, unauthorized],
+    produces,
+    consumes: produces,
+  };
   return { path, operations: [operation] };
 }
 
@@ -51,5 +65,11 @@ const fixedPaths: Readonly<Record<string, PathItem>> = {
     type: textType,
     produces: ["application/jwk-set+json"],
   }),
-  version: read("/version/", { tag: "version", description: "get the version information for this server", operationId: "getCodeVersion", type: "io.k8s.apimachinery.pkg.version.Info", produces: ["application/json"] }),
+  version: read("/version/", {
+    tag: "version",
+    description: "get the version information for this server",
+    operationId: "getCodeVersion",
+    type: "io.k8s.apimachinery.pkg.version.Info",
+    produces: ["application/json"],
+  }),
 };

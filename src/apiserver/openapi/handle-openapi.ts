@@ -8,7 +8,8 @@ import type { OpenApiDocument, OpenApiDocuments } from "./documents.ts";
 /** The answer to an OpenAPI path, or undefined when the path is none. */
 export function handleOpenApi(context: RequestContext, documents: OpenApiDocuments): ApiResponse | undefined {
   const { path } = context.info;
-  if (path === "/openapi/v2") return answer(context, { version: "v2", vary: "Accept-Encoding, Accept", hash: documents.hash(""), document: () => documents.v2() });
+  if (path === "/openapi/v2")
+    return answer(context, { version: "v2", vary: "Accept-Encoding, Accept", hash: documents.hash(""), document: () => documents.v2() });
   if (path === "/openapi/v3") return index(documents);
   if (!path.startsWith(root)) return undefined;
   const name = path.slice(root.length);
@@ -29,7 +30,11 @@ function index(documents: OpenApiDocuments): ApiResponse {
 function groupVersion(context: RequestContext, documents: OpenApiDocuments, name: string): ApiResponse {
   const hash = documents.hash(name);
   const asked = context.query.get("hash") ?? "";
-  const response = answer(context, { version: "v3", vary: "Accept", hash, document: () => documents.v3(name)! }, asked !== "" && asked !== hash ? urlOf(documents, name) : undefined);
+  const response = answer(
+    context,
+    { version: "v3", vary: "Accept", hash, document: () => documents.v3(name)! },
+    asked !== "" && asked !== hash ? urlOf(documents, name) : undefined,
+  );
   if (asked !== hash || response.status === 406) return response;
   const expires = new Date(context.server.clock.nowMs() + yearMs).toUTCString();
   return { ...response, headers: { ...response.headers, "cache-control": "public, immutable", expires } };

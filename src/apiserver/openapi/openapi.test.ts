@@ -17,24 +17,49 @@ import { messagesV2 } from "./protobuf/messages-v2.ts";
 import { messagesV3 } from "./protobuf/messages-v3.ts";
 import { TypeDefinitions } from "./type-definitions.ts";
 
-const descriptions = new Descriptions(() => ({ source: "test", types: { "api.core.v1.Pod": { "": "A pod.", spec: "What it runs." } }, parameters: { limit: "At most.", "Patch.fieldManager": "Who applies." } }));
+const descriptions = new Descriptions(() => ({
+  source: "test",
+  types: { "api.core.v1.Pod": { "": "A pod.", spec: "What it runs." } },
+  parameters: { limit: "At most.", "Patch.fieldManager": "Who applies." },
+}));
 
 function builtIn(): ResourceTable {
   const table = new ResourceTable();
   const cacher = { cache: () => ({}) } as unknown as Cacher;
-  for (const definition of builtInDefinitions({ cacher, storageRoot: "/registry/", eventTtlSeconds: 3600, versions: { runtimeConfig: {}, emulatedVersion: "1.37", isEnabled: () => false } })) table.add(definition);
+  for (const definition of builtInDefinitions({
+    cacher,
+    storageRoot: "/registry/",
+    eventTtlSeconds: 3600,
+    versions: { runtimeConfig: {}, emulatedVersion: "1.37", isEnabled: () => false },
+  }))
+    table.add(definition);
   return table;
 }
 
 test("types in both dialects", () => {
   const definitions = new TypeDefinitions({ types: types as unknown as Record<string, CompactType>, descriptions, hasEnums: true });
   const table: [type: string, field: string, v2: JsonObject, v3: JsonObject][] = [
-    ["api.core.v1.Pod", "spec", { description: "What it runs.", $ref: "#/definitions/io.k8s.api.core.v1.PodSpec" }, { description: "What it runs.", default: {}, allOf: [{ $ref: "#/components/schemas/io.k8s.api.core.v1.PodSpec" }] }],
+    [
+      "api.core.v1.Pod",
+      "spec",
+      { description: "What it runs.", $ref: "#/definitions/io.k8s.api.core.v1.PodSpec" },
+      { description: "What it runs.", default: {}, allOf: [{ $ref: "#/components/schemas/io.k8s.api.core.v1.PodSpec" }] },
+    ],
     ["api.core.v1.EnvVar", "name", { type: "string" }, { type: "string", default: "" }],
     ["api.core.v1.EnvVar", "value", { type: "string" }, { type: "string" }],
-    ["api.core.v1.ContainerPort", "protocol", { type: "string", enum: ["SCTP", "TCP", "UDP"] }, { type: "string", default: "TCP", enum: ["SCTP", "TCP", "UDP"] }],
+    [
+      "api.core.v1.ContainerPort",
+      "protocol",
+      { type: "string", enum: ["SCTP", "TCP", "UDP"] },
+      { type: "string", default: "TCP", enum: ["SCTP", "TCP", "UDP"] },
+    ],
     ["api.apps.v1.DeploymentSpec", "replicas", { type: "integer", format: "int32" }, { type: "integer", format: "int32" }],
-    ["apimachinery.pkg.apis.meta.v1.ObjectMeta", "creationTimestamp", { $ref: "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.Time" }, { $ref: "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.Time" }],
+    [
+      "apimachinery.pkg.apis.meta.v1.ObjectMeta",
+      "creationTimestamp",
+      { $ref: "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.Time" },
+      { $ref: "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.Time" },
+    ],
   ];
   for (const [type, field, v2, v3] of table) {
     assert.deepEqual((definitions.definition(type, "v2")["properties"] as JsonObject)[field], v2, `${type}.${field} in v2`);
@@ -53,7 +78,12 @@ test("operations have Kubernetes' names", () => {
     ["/api/v1/nodes/{name}/proxy/{path}", "head", "connectCoreV1HeadNodeProxyWithPath", "connect HEAD requests to proxy of Node"],
     ["/apis/rbac.authorization.k8s.io/v1/clusterroles", "delete", "deleteRbacAuthorizationV1CollectionClusterRole", "delete collection of ClusterRole"],
     ["/apis/apiregistration.k8s.io/v1/apiservices", "post", "createApiregistrationV1APIService", "create an APIService"],
-    ["/apis/apps/v1/watch/deployments", "get", "watchAppsV1DeploymentListForAllNamespaces", "watch individual changes to a list of Deployment. deprecated: use the 'watch' parameter with a list operation instead."],
+    [
+      "/apis/apps/v1/watch/deployments",
+      "get",
+      "watchAppsV1DeploymentListForAllNamespaces",
+      "watch individual changes to a list of Deployment. deprecated: use the 'watch' parameter with a list operation instead.",
+    ],
   ];
   for (const [path, method, operationId, description] of table) {
     const operation = ((body["paths"] as JsonObject)[path] as JsonObject)[method] as JsonObject;
@@ -73,7 +103,8 @@ test("every reference leads somewhere", () => {
   }
   for (const path of ["api/v1", "apis/apps/v1", "version"]) {
     const document = bodyOf(documents.v3(path));
-    for (const reference of references(document)) assert.ok(Object.hasOwn((document["components"] as JsonObject)["schemas"] as JsonObject, reference.split("/").at(-1)!), reference);
+    for (const reference of references(document))
+      assert.ok(Object.hasOwn((document["components"] as JsonObject)["schemas"] as JsonObject, reference.split("/").at(-1)!), reference);
   }
 });
 
@@ -82,14 +113,34 @@ test("custom resources come and go, and hashes with them", () => {
   const documents = new OpenApiDocuments(table, descriptions, { hasEnums: true });
   const before = documents.hash("");
   const pods = table.find("", "v1", "pods")!;
-  const schema: JsonObject = { type: "object", properties: { spec: { type: "object", properties: { size: { type: "integer", nullable: true }, port: { "x-kubernetes-int-or-string": true } } } } };
-  const widgets: ResourceDefinition = { ...pods, group: "example.com", version: "v1", resource: "widgets", kind: "Widget", listKind: "WidgetList", isCustom: true, subresources: new Map(), openApiSchema: schema };
+  const schema: JsonObject = {
+    type: "object",
+    properties: { spec: { type: "object", properties: { size: { type: "integer", nullable: true }, port: { "x-kubernetes-int-or-string": true } } } },
+  };
+  const widgets: ResourceDefinition = {
+    ...pods,
+    group: "example.com",
+    version: "v1",
+    resource: "widgets",
+    kind: "Widget",
+    listKind: "WidgetList",
+    isCustom: true,
+    subresources: new Map(),
+    openApiSchema: schema,
+  };
   table.add(widgets);
   assert.notEqual(documents.hash(""), before);
   const body = bodyOf(documents.v3("apis/example.com/v1"));
-  const spec = (((((body["components"] as JsonObject)["schemas"] as JsonObject)["com.example.v1.Widget"] as JsonObject)["properties"] as JsonObject)["spec"] as JsonObject)["properties"];
-  assert.deepEqual(spec, { size: { type: "integer", nullable: true }, port: { "x-kubernetes-int-or-string": true, anyOf: [{ type: "integer" }, { type: "string" }] } });
-  const inV2 = ((((bodyOf(documents.v2())["definitions"] as JsonObject)["com.example.v1.Widget"] as JsonObject)["properties"] as JsonObject)["spec"] as JsonObject)["properties"];
+  const spec = (
+    ((((body["components"] as JsonObject)["schemas"] as JsonObject)["com.example.v1.Widget"] as JsonObject)["properties"] as JsonObject)["spec"] as JsonObject
+  )["properties"];
+  assert.deepEqual(spec, {
+    size: { type: "integer", nullable: true },
+    port: { "x-kubernetes-int-or-string": true, anyOf: [{ type: "integer" }, { type: "string" }] },
+  });
+  const inV2 = (
+    (((bodyOf(documents.v2())["definitions"] as JsonObject)["com.example.v1.Widget"] as JsonObject)["properties"] as JsonObject)["spec"] as JsonObject
+  )["properties"];
   assert.deepEqual(inV2, { size: {}, port: { "x-kubernetes-int-or-string": true } });
   table.remove("example.com", "v1", "widgets");
   assert.equal(documents.v3("apis/example.com/v1"), undefined);
@@ -105,7 +156,11 @@ test("protobuf holds fields by number", () => {
 });
 
 test("columns are described by their fields", () => {
-  const texts = new Descriptions(() => ({ source: "", types: { "apimachinery.pkg.apis.meta.v1.ObjectMeta": { name: "N" }, "api.core.v1.PodStatus": { podIP: "I" } }, parameters: {} }));
+  const texts = new Descriptions(() => ({
+    source: "",
+    types: { "apimachinery.pkg.apis.meta.v1.ObjectMeta": { name: "N" }, "api.core.v1.PodStatus": { podIP: "I" } },
+    parameters: {},
+  }));
   assert.equal(describeColumn("pods", "Name", texts), "N");
   assert.equal(describeColumn("pods", "IP", texts), "I");
   assert.equal(describeColumn("pods", "Status", texts), "The aggregate status of the containers in this pod.");

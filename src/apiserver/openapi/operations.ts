@@ -40,7 +40,15 @@ const patchTypes = ["application/json-patch+json", "application/merge-patch+json
 const customPatchTypes = ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"];
 const meta = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 const unauthorized = { code: "401", description: "Unauthorized" };
-const connectMethods = [["get", "get"], ["put", "update"], ["post", "create"], ["delete", "delete"], ["options", "get"], ["head", "get"], ["patch", "patch"]] as const;
+const connectMethods = [
+  ["get", "get"],
+  ["put", "update"],
+  ["post", "create"],
+  ["delete", "delete"],
+  ["options", "get"],
+  ["head", "get"],
+  ["patch", "patch"],
+] as const;
 
 class ResourcePaths {
   readonly #definition: ResourceDefinition;
@@ -59,8 +67,23 @@ class ResourcePaths {
   all(): PathItem[] {
     const { resource, verbs, isNamespaced, isCustom, subresources } = this.#definition;
     const scoped = isNamespaced ? `/namespaces/{namespace}/${resource}` : `/${resource}`;
-    const collection = this.#operations([["get", "list"], ["post", "create", "post"], ["delete", "deletecollection"]], []);
-    const object = this.#operations([["get", "get"], ["put", "update", "put"], ["delete", "delete"], ["patch", "patch"]], [this.#name()]);
+    const collection = this.#operations(
+      [
+        ["get", "list"],
+        ["post", "create", "post"],
+        ["delete", "deletecollection"],
+      ],
+      [],
+    );
+    const object = this.#operations(
+      [
+        ["get", "get"],
+        ["put", "update", "put"],
+        ["delete", "delete"],
+        ["patch", "patch"],
+      ],
+      [this.#name()],
+    );
     const isWatched = verbs.has("watch") && !isCustom;
     return [
       item(`${this.#root}${scoped}`, collection),
@@ -88,17 +111,43 @@ class ResourcePaths {
   #subresource(path: string, subresource: SubresourceDefinition): PathItem[] {
     const connection = connectionParameters(this.#definition.resource, subresource.name, this.#descriptions);
     if (connection === undefined) {
-      const rows = [["get", "get", "get"], ["put", "update", "put"], ["post", "create", "post"], ["patch", "patch", "patch"]] as const;
-      return [item(path, rows.filter(([, verb]) => subresource.verbs.has(verb)).map(([method, , action]) => this.#operation(method, action, { path: [this.#name()], subresource })))];
+      const rows = [
+        ["get", "get", "get"],
+        ["put", "update", "put"],
+        ["post", "create", "post"],
+        ["patch", "patch", "patch"],
+      ] as const;
+      return [
+        item(
+          path,
+          rows
+            .filter(([, verb]) => subresource.verbs.has(verb))
+            .map(([method, , action]) => this.#operation(method, action, { path: [this.#name()], subresource })),
+        ),
+      ];
     }
-    if (subresource.name === "log") return [item(path, [{ ...this.#operation("get", "get", { path: [this.#name()], subresource, query: connection }), produces: ["text/plain", ...objectTypes], responses: [{ code: "200", description: "OK", type: textType }, unauthorized] }])];
+    if (subresource.name === "log")
+      return [
+        item(path, [
+          {
+            ...this.#operation("get", "get", { path: [this.#name()], subresource, query: connection }),
+            produces: ["text/plain", ...objectTypes],
+            responses: [{ code: "200", description: "OK", type: textType }, unauthorized],
+          },
+        ]),
+      ];
     const isProxy = subresource.name === "proxy";
     const methods = connectMethods.filter(([method, verb]) => subresource.verbs.has(verb) && (isProxy || method === "get" || method === "post"));
-    const connect = (suffix: string, parameters: readonly Parameter[]) => methods.map(([method]) => this.#connect(method, subresource, { suffix, parameters: [...parameters, ...connection] }));
+    const connect = (suffix: string, parameters: readonly Parameter[]) =>
+      methods.map(([method]) => this.#connect(method, subresource, { suffix, parameters: [...parameters, ...connection] }));
     return [item(path, connect("", [this.#name()])), ...(isProxy ? [item(`${path}/{path}`, connect("WithPath", [this.#name(), pathParameter()]))] : [])];
   }
 
-  #connect(method: ApiOperation["method"], subresource: SubresourceDefinition, { suffix, parameters }: { suffix: string; parameters: readonly Parameter[] }): ApiOperation {
+  #connect(
+    method: ApiOperation["method"],
+    subresource: SubresourceDefinition,
+    { suffix, parameters }: { suffix: string; parameters: readonly Parameter[] },
+  ): ApiOperation {
     const { kind } = this.#definition;
     return {
       method,
@@ -249,14 +298,33 @@ interface OperationOptions {
   readonly subresource?: SubresourceDefinition;
 }
 
-const operationVerbs: Readonly<Record<string, string>> = { list: "list", get: "read", post: "create", put: "replace", patch: "patch", delete: "delete", deletecollection: "delete", watch: "watch", watchlist: "watch" };
-const answerCodes: Readonly<Record<string, readonly string[]>> = { post: ["200", "201", "202"], put: ["200", "201"], patch: ["200", "201"], delete: ["200", "202"] };
+const operationVerbs: Readonly<Record<string, string>> = {
+  list: "list",
+  get: "read",
+  post: "create",
+  put: "replace",
+  patch: "patch",
+  delete: "delete",
+  deletecollection: "delete",
+  watch: "watch",
+  watchlist: "watch",
+};
+const answerCodes: Readonly<Record<string, readonly string[]>> = {
+  post: ["200", "201", "202"],
+  put: ["200", "201"],
+  patch: ["200", "201"],
+  delete: ["200", "202"],
+};
 const codeTexts: Readonly<Record<string, string>> = { "200": "OK", "201": "Created", "202": "Accepted" };
 
 /** `rbac.authorization.k8s.io` → `RbacAuthorization`; the core group is `Core`. */
 export function groupWord(group: string): string {
   if (group === "") return "Core";
-  return group.replace(/\.k8s\.io$/, "").split(/[^A-Za-z0-9]+/).map(capitalize).join("");
+  return group
+    .replace(/\.k8s\.io$/, "")
+    .split(/[^A-Za-z0-9]+/)
+    .map(capitalize)
+    .join("");
 }
 
 /** `rbacAuthorization_v1`. */

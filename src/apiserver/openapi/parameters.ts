@@ -11,9 +11,27 @@ export interface Parameter {
 type Kind = "s" | "b" | "i";
 type Names = Readonly<Record<string, Kind>>;
 
-const listing: Names = { allowWatchBookmarks: "b", continue: "s", fieldSelector: "s", labelSelector: "s", limit: "i", resourceVersion: "s", resourceVersionMatch: "s", sendInitialEvents: "b", shardSelector: "s", timeoutSeconds: "i", watch: "b" };
+const listing: Names = {
+  allowWatchBookmarks: "b",
+  continue: "s",
+  fieldSelector: "s",
+  labelSelector: "s",
+  limit: "i",
+  resourceVersion: "s",
+  resourceVersionMatch: "s",
+  sendInitialEvents: "b",
+  shardSelector: "s",
+  timeoutSeconds: "i",
+  watch: "b",
+};
 const writing: Names = { dryRun: "s", fieldManager: "s", fieldValidation: "s" };
-const deleting: Names = { dryRun: "s", gracePeriodSeconds: "i", ignoreStoreReadErrorWithClusterBreakingPotential: "b", orphanDependents: "b", propagationPolicy: "s" };
+const deleting: Names = {
+  dryRun: "s",
+  gracePeriodSeconds: "i",
+  ignoreStoreReadErrorWithClusterBreakingPotential: "b",
+  orphanDependents: "b",
+  propagationPolicy: "s",
+};
 const { allowWatchBookmarks: _bookmarks, watch: _watch, ...listingOnce } = listing;
 
 /** What each action takes; custom resources' are a little different. */
@@ -39,7 +57,18 @@ const ofConnection: Readonly<Record<string, Names>> = {
   "pods/proxy": { path: "s" },
   "services/proxy": { path: "s" },
   "nodes/proxy": { path: "s" },
-  "pods/log": { container: "s", follow: "b", insecureSkipTLSVerifyBackend: "b", limitBytes: "i", pretty: "s", previous: "b", sinceSeconds: "i", stream: "s", tailLines: "i", timestamps: "b" },
+  "pods/log": {
+    container: "s",
+    follow: "b",
+    insecureSkipTLSVerifyBackend: "b",
+    limitBytes: "i",
+    pretty: "s",
+    previous: "b",
+    sinceSeconds: "i",
+    stream: "s",
+    tailLines: "i",
+    timestamps: "b",
+  },
 };
 
 const types = { s: "string", b: "boolean", i: "integer" } as const;
@@ -59,7 +88,9 @@ export function connectionParameters(resource: string, subresource: string, desc
 }
 
 function queryParameters(names: Names, descriptions: Descriptions, scope: string): Parameter[] {
-  return Object.keys(names).sort().map((name): Parameter => ({ name, in: "query", type: types[names[name]!], description: descriptions.parameter(name, scope) }));
+  return Object.keys(names)
+    .sort()
+    .map((name): Parameter => ({ name, in: "query", type: types[names[name]!], description: descriptions.parameter(name, scope) }));
 }
 
 export function namespaceParameter(descriptions: Descriptions): Parameter {

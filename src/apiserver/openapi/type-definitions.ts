@@ -45,7 +45,8 @@ export class TypeDefinitions {
   #property(owner: string, [field, expression, flags, , extra = {}]: CompactField, dialect: Dialect): JsonObject {
     const description = this.#options.descriptions.field(owner, field);
     const schema = this.#schema(expression, extra, dialect);
-    const defaultValue = dialect === "v2" ? undefined : (explicitDefaults[`${owner}.${field}`] ?? extra.default ?? zeroDefault(expression, flags, this.#options.types));
+    const defaultValue =
+      dialect === "v2" ? undefined : (explicitDefaults[`${owner}.${field}`] ?? extra.default ?? zeroDefault(expression, flags, this.#options.types));
     const members: JsonObject = {
       ...(description !== "" && { description }),
       ...(defaultValue !== undefined && { default: defaultValue as JsonValue }),
@@ -56,7 +57,8 @@ export class TypeDefinitions {
 
   #schema(expression: string, extra: CompactExtra, dialect: Dialect): JsonObject {
     const type = expression.replace(/^\*/, "");
-    if (type.startsWith("[]")) return { type: "array", items: this.#schema(type.slice(2), { ...(extra.itemEnum !== undefined && { enum: extra.itemEnum }) }, dialect) };
+    if (type.startsWith("[]"))
+      return { type: "array", items: this.#schema(type.slice(2), { ...(extra.itemEnum !== undefined && { enum: extra.itemEnum }) }, dialect) };
     if (type.startsWith("map[")) return { type: "object", additionalProperties: this.#schema(type.slice(type.indexOf("]") + 1), {}, dialect) };
     const named = type.indexOf("=");
     if (named > 0) return this.#schema(type.slice(named + 1), extra, dialect);
@@ -127,18 +129,39 @@ const specialTypes: ReadonlyMap<string, Readonly<Record<Dialect, JsonObject>>> =
   ["apimachinery.pkg.apis.meta.v1.MicroTime", dateTime],
   ["apimachinery.pkg.apis.meta.v1.Duration", same({ type: "string" })],
   ["apimachinery.pkg.api.resource.Quantity", { v2: { type: "string" }, v3: { oneOf: [{ type: "string" }, { type: "number" }] } }],
-  ["apimachinery.pkg.util.intstr.IntOrString", { v2: { type: "string", format: "int-or-string" }, v3: { format: "int-or-string", oneOf: [{ type: "integer" }, { type: "string" }] } }],
+  [
+    "apimachinery.pkg.util.intstr.IntOrString",
+    { v2: { type: "string", format: "int-or-string" }, v3: { format: "int-or-string", oneOf: [{ type: "integer" }, { type: "string" }] } },
+  ],
   ["apimachinery.pkg.runtime.RawExtension", same({ type: "object" })],
   ["apimachinery.pkg.apis.meta.v1.FieldsV1", same({ type: "object" })],
   ["apimachinery.pkg.apis.meta.v1.Patch", same({ type: "object" })],
-  ...["JSON", "JSONSchemaPropsOrArray", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrStringArray"].map((name) => [`apiextensions-apiserver.pkg.apis.apiextensions.v1.${name}`, anything] as const),
+  ...["JSON", "JSONSchemaPropsOrArray", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrStringArray"].map(
+    (name) => [`apiextensions-apiserver.pkg.apis.apiextensions.v1.${name}`, anything] as const,
+  ),
 ]);
 
 /** Types that are in no API group. */
-const versionFields = ["major", "minor", "emulationMajor", "emulationMinor", "minCompatibilityMajor", "minCompatibilityMinor", "gitVersion", "gitCommit", "gitTreeState", "buildDate", "goVersion", "compiler", "platform"];
+const versionFields = [
+  "major",
+  "minor",
+  "emulationMajor",
+  "emulationMinor",
+  "minCompatibilityMajor",
+  "minCompatibilityMinor",
+  "gitVersion",
+  "gitCommit",
+  "gitTreeState",
+  "buildDate",
+  "goVersion",
+  "compiler",
+  "platform",
+];
 const furtherTypes: Readonly<Record<string, CompactType>> = {
   "apimachinery.pkg.version.Info": {
-    fields: versionFields.map((name): CompactField => (/^(emulation|minCompatibility)/.test(name) ? [name, "string", "e", 0] : [name, "string", "", 0, { required: true }])),
+    fields: versionFields.map((name): CompactField =>
+      /^(emulation|minCompatibility)/.test(name) ? [name, "string", "e", 0] : [name, "string", "", 0, { required: true }],
+    ),
   },
 };
 

@@ -20,7 +20,13 @@ import { conversionOf, storedKind } from "./stored-versions.ts";
 import type { ResourceDefinition, StorageDefinition, SubresourceDefinition, TableColumn, TableDefinition } from "./resource-definition.ts";
 
 /** Kinds that upstream stores in an older version than it serves: discovery's hash shows it. */
-const hashedVersions: Readonly<Record<string, string>> = { CustomResourceDefinition: "v1beta1", ClusterTrustBundle: "v1beta1", PodCertificateRequest: "v1beta1", DeviceTaintRule: "v1beta2", StorageVersionMigration: "v1beta1" };
+const hashedVersions: Readonly<Record<string, string>> = {
+  CustomResourceDefinition: "v1beta1",
+  ClusterTrustBundle: "v1beta1",
+  PodCertificateRequest: "v1beta1",
+  DeviceTaintRule: "v1beta2",
+  StorageVersionMigration: "v1beta1",
+};
 
 export interface BuiltInOptions {
   readonly cacher: Cacher;
@@ -31,7 +37,9 @@ export interface BuiltInOptions {
 
 /** All built-in resources that `options.versions` has served, in discovery's order. */
 export function builtInDefinitions(options: BuiltInOptions): ResourceDefinition[] {
-  return servedGroups(options.versions).flatMap(({ group, versions }) => versions.flatMap(({ version, resources }) => resources.map((resource) => define(group, version, resource, options))));
+  return servedGroups(options.versions).flatMap(({ group, versions }) =>
+    versions.flatMap(({ version, resources }) => resources.map((resource) => define(group, version, resource, options))),
+  );
 }
 
 function define(group: string, version: string, resource: DiscoveredResource, options: BuiltInOptions): ResourceDefinition {

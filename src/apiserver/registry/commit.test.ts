@@ -38,7 +38,10 @@ test("failures of the store: told as a timeout, and nothing that was confirmed i
   Object.assign(rates, { failBefore: 0, failAfter: 0 });
   ok(confirmed.length > 40 && confirmed.length < 80);
   const shown = await names(cluster);
-  deepEqual(confirmed.filter((name) => !shown.includes(name)), []);
+  deepEqual(
+    confirmed.filter((name) => !shown.includes(name)),
+    [],
+  );
   deepEqual(await names(cluster, "?resourceVersion=0"), shown);
 });
 

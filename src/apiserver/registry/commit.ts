@@ -33,10 +33,18 @@ function encode(object: KubeObject): Buffer {
   }
 }
 
-export type CommitResult = { readonly isCommitted: true; readonly stored: StoredObject } | { readonly isCommitted: false; readonly current: StoredObject | undefined };
+export type CommitResult =
+  | { readonly isCommitted: true; readonly stored: StoredObject }
+  | { readonly isCommitted: false; readonly current: StoredObject | undefined };
 
 /** Writes `bytes` under the object's key if it is still at `expected` (0: absent). */
-export async function commitPut(server: ServerState, definition: ResourceDefinition, target: { namespace: string; name: string }, bytes: Buffer, expected: number): Promise<CommitResult> {
+export async function commitPut(
+  server: ServerState,
+  definition: ResourceDefinition,
+  target: { namespace: string; name: string },
+  bytes: Buffer,
+  expected: number,
+): Promise<CommitResult> {
   const storage = definition.storage!;
   const key = relativeKey(definition, target.namespace, target.name);
   const ttl = storage.ttlSeconds === undefined ? {} : { ttlSeconds: storage.ttlSeconds };

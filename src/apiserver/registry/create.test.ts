@@ -10,7 +10,16 @@ const metadataOf = (answer: { json: object }) => (answer.json as { metadata: Obj
 
 test("create: the server decides what is the server's", async () => {
   await using cluster = await TestCluster.start();
-  const given = { name: "a", uid: "mine", creationTimestamp: "2001-01-01T00:00:00Z", deletionTimestamp: "2001-01-01T00:00:00Z", deletionGracePeriodSeconds: 3, generation: 7, selfLink: "/x", labels: { l: "1" } };
+  const given = {
+    name: "a",
+    uid: "mine",
+    creationTimestamp: "2001-01-01T00:00:00Z",
+    deletionTimestamp: "2001-01-01T00:00:00Z",
+    deletionGracePeriodSeconds: 3,
+    generation: 7,
+    selfLink: "/x",
+    labels: { l: "1" },
+  };
   const answer = await ask(cluster, "POST", configMaps, configMap(given, { k: "v" }));
   equal(answer.status, 201);
   const { uid, resourceVersion, creationTimestamp, managedFields, ...rest } = metadataOf(answer);
@@ -82,9 +91,14 @@ test("create: generated names", async () => {
 
 test("create: of many that want one name, one gets it", async () => {
   await using cluster = await TestCluster.start();
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => ask(cluster, "POST", configMaps, configMap({ name: "one" }, { by: String(index) }))));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => ask(cluster, "POST", configMaps, configMap({ name: "one" }, { by: String(index) }))),
+  );
   const [winner, ...others] = answers.toSorted((a, b) => a.status - b.status);
   equal(winner!.status, 201);
-  deepEqual(others.map(({ status }) => status), others.map(() => 409));
+  deepEqual(
+    others.map(({ status }) => status),
+    others.map(() => 409),
+  );
   equal((await ask(cluster, "GET", `${configMaps}/one`)).text, winner!.text);
 });

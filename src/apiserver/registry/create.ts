@@ -74,7 +74,11 @@ async function createNamed(request: CreateRequest, admission: AdmissionRequest, 
   resetSystemFields(request, rules);
   strategy.create.prepare?.(object, rules);
   const errors = [
-    ...validateObjectMeta(metadata, { nameRule: strategy.nameRule, isNamespaced: definition.isNamespaced, requiresQualifiedFinalizers: strategy.requiresQualifiedFinalizers !== false }, FieldPath.root("metadata")),
+    ...validateObjectMeta(
+      metadata,
+      { nameRule: strategy.nameRule, isNamespaced: definition.isNamespaced, requiresQualifiedFinalizers: strategy.requiresQualifiedFinalizers !== false },
+      FieldPath.root("metadata"),
+    ),
     ...(strategy.create.validate?.(object, rules) ?? []),
   ];
   if (errors.length > 0) throw invalidError(errorKind(definition, object), metadata.name ?? "", errors);
@@ -154,12 +158,17 @@ function admissionRequest(request: CreateRequest, object: KubeObject): Admission
 }
 
 function takenError(definition: ResourceDefinition, name: string, existing: StoredObject | undefined): StatusError {
-  const isLeaving = existing !== undefined && !isUnreadable(existing.bytes) && definition.storage!.cache.parse(existing).metadata.deletionTimestamp !== undefined;
+  const isLeaving =
+    existing !== undefined && !isUnreadable(existing.bytes) && definition.storage!.cache.parse(existing).metadata.deletionTimestamp !== undefined;
   const error = alreadyExistsError(definition, name);
   if (!isLeaving) return error;
   return new StatusError({ ...error.status, message: `object is being deleted: ${error.status.message}` });
 }
 
 function generatedNameTaken(error: StatusError): StatusError {
-  return new StatusError({ ...error.status, message: `${error.status.message}, the server was not able to generate a unique name for the object`, details: { ...error.status.details, retryAfterSeconds: 1 } });
+  return new StatusError({
+    ...error.status,
+    message: `${error.status.message}, the server was not able to generate a unique name for the object`,
+    details: { ...error.status.details, retryAfterSeconds: 1 },
+  });
 }

@@ -84,7 +84,9 @@ function fromProtobuf(body: Uint8Array): RawDeleteOptions {
 function conversionFault({ kind = "", apiVersion = "v1" }: RawDeleteOptions): string {
   const version = parseApiVersion(apiVersion);
   const isKnown = version !== undefined && typeRegistry.kind(version.group, version.version, kind) !== undefined;
-  return isKnown ? "decoded object cannot be converted to DeleteOptions" : `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
+  return isKnown
+    ? "decoded object cannot be converted to DeleteOptions"
+    : `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
 }
 
 function fromQuery(query: URLSearchParams): RawDeleteOptions {
@@ -99,7 +101,8 @@ function fromQuery(query: URLSearchParams): RawDeleteOptions {
   if (orphan !== null) options.orphanDependents = isTrue(orphan);
   const policy = query.get("propagationPolicy");
   if (policy !== null) options.propagationPolicy = policy;
-  if (query.has("ignoreStoreReadErrorWithClusterBreakingPotential")) options.ignoreStoreReadErrorWithClusterBreakingPotential = isTrue(query.get("ignoreStoreReadErrorWithClusterBreakingPotential"));
+  if (query.has("ignoreStoreReadErrorWithClusterBreakingPotential"))
+    options.ignoreStoreReadErrorWithClusterBreakingPotential = isTrue(query.get("ignoreStoreReadErrorWithClusterBreakingPotential"));
   return options;
 }
 

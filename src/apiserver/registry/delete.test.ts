@@ -10,7 +10,12 @@ const pods = "/api/v1/namespaces/default/pods";
 const configMap = (metadata: object) => ({ kind: "ConfigMap", apiVersion: "v1", metadata });
 const merge = { "content-type": "application/merge-patch+json" };
 const objectOf = (answer: Answer) => answer.json as unknown as KubeObject;
-const pod = (name: string, spec: object = {}) => ({ kind: "Pod", apiVersion: "v1", metadata: { name }, spec: { containers: [{ name: "c", image: "i" }], automountServiceAccountToken: false, ...spec } });
+const pod = (name: string, spec: object = {}) => ({
+  kind: "Pod",
+  apiVersion: "v1",
+  metadata: { name },
+  spec: { containers: [{ name: "c", image: "i" }], automountServiceAccountToken: false, ...spec },
+});
 
 /** The default service account, which pods need. */
 async function withAccount(): Promise<TestCluster> {
@@ -34,7 +39,11 @@ test("delete: preconditions", async () => {
   await using cluster = await TestCluster.start();
   const { uid, resourceVersion } = objectOf(await ask(cluster, "POST", configMaps, configMap({ name: "a" }))).metadata;
   const table: [preconditions: object, status: number, message: RegExp][] = [
-    [{ uid: "other" }, 409, /the UID in the precondition \(other\) does not match the UID in record \(.*\)\. The object might have been deleted and then recreated$/],
+    [
+      { uid: "other" },
+      409,
+      /the UID in the precondition \(other\) does not match the UID in record \(.*\)\. The object might have been deleted and then recreated$/,
+    ],
     [{ resourceVersion: "1" }, 409, /ResourceVersion|resourceVersion/],
     [{ uid, resourceVersion: "1" }, 409, /ResourceVersion|resourceVersion/],
     [{ uid, resourceVersion }, 200, /^$/],
@@ -51,7 +60,10 @@ test("delete: finalizers hold an object until the last one goes", async () => {
   await ask(cluster, "POST", configMaps, configMap({ name: "a", finalizers: ["example.com/one", "example.com/two"] }));
   await cluster.advance(5000);
   const marked = await ask(cluster, "DELETE", `${configMaps}/a`);
-  deepEqual([marked.status, objectOf(marked).kind, objectOf(marked).metadata.deletionTimestamp, objectOf(marked).metadata.deletionGracePeriodSeconds], [200, "ConfigMap", "2026-01-01T00:00:05Z", 0]);
+  deepEqual(
+    [marked.status, objectOf(marked).kind, objectOf(marked).metadata.deletionTimestamp, objectOf(marked).metadata.deletionGracePeriodSeconds],
+    [200, "ConfigMap", "2026-01-01T00:00:05Z", 0],
+  );
   await cluster.advance(5000);
   equal((await ask(cluster, "DELETE", `${configMaps}/a`)).text, marked.text);
   const added = await ask(cluster, "PATCH", `${configMaps}/a`, { metadata: { finalizers: ["example.com/one", "example.com/three"] } }, merge);
@@ -111,7 +123,10 @@ test("delete: a collection, as far as it is selected", async () => {
   const answer = await ask(cluster, "DELETE", `${configMaps}?labelSelector=keep%3Dno`);
   deepEqual([answer.status, (answer.json["items"] as unknown as KubeObject[]).map(({ metadata }) => metadata.name)], [200, ["a", "b"]]);
   const left = (await ask(cluster, "GET", configMaps)).json["items"] as unknown as KubeObject[];
-  deepEqual(left.map(({ metadata }) => metadata.name), ["c"]);
+  deepEqual(
+    left.map(({ metadata }) => metadata.name),
+    ["c"],
+  );
 });
 
 test("delete: a collection of many goes whole, and a refusal is told", async () => {

@@ -60,7 +60,9 @@ async function deleteStored(request: DeleteRequest, stored: StoredObject): Promi
   const plan = planDeletion(request, old, context.server.clock.nowMs());
   if (plan.kind === "remove") {
     if (options.isDryRun) return { isGone: true, object: plan.object, stored: undefined };
-    const last = plan.isShortened ? await commitPut(context.server, definition, request, await storedBytes(definition, plan.object), stored.revision) : { isCommitted: true as const, stored };
+    const last = plan.isShortened
+      ? await commitPut(context.server, definition, request, await storedBytes(definition, plan.object), stored.revision)
+      : { isCommitted: true as const, stored };
     if (!last.isCommitted) return "raced";
     const result = await commitDelete(context.server, definition, last.stored);
     if (!result.isCommitted) return "raced";
@@ -95,7 +97,10 @@ async function deleteUnreadable(request: DeleteRequest, stored: StoredObject): P
 }
 
 /** `remove` carries the object as the answer shows it. One whose grace period is cut short is written as such before it goes. */
-type DeletionPlan = { readonly kind: "remove"; readonly object: KubeObject; readonly isShortened: boolean } | { readonly kind: "unchanged" } | { readonly kind: "mark"; readonly object: KubeObject };
+type DeletionPlan =
+  | { readonly kind: "remove"; readonly object: KubeObject; readonly isShortened: boolean }
+  | { readonly kind: "unchanged" }
+  | { readonly kind: "mark"; readonly object: KubeObject };
 
 /** What a deletion does to the object as it is now. */
 function planDeletion(request: DeleteRequest, old: KubeObject, nowMs: number): DeletionPlan {
@@ -119,7 +124,8 @@ function planDeletion(request: DeleteRequest, old: KubeObject, nowMs: number): D
     strategy.delete?.mark?.(object);
   }
   const remaining = metadata.deletionTimestamp === undefined ? 0 : (metadata.deletionGracePeriodSeconds ?? 0);
-  if (finalizers.length === 0 && remaining === 0 && !isHeld) return { kind: "remove", object, isShortened: wasLeaving && metadata.deletionGracePeriodSeconds !== old.metadata.deletionGracePeriodSeconds };
+  if (finalizers.length === 0 && remaining === 0 && !isHeld)
+    return { kind: "remove", object, isShortened: wasLeaving && metadata.deletionGracePeriodSeconds !== old.metadata.deletionGracePeriodSeconds };
   return deepEqual(object, old) ? { kind: "unchanged" } : { kind: "mark", object };
 }
 
@@ -159,21 +165,35 @@ function checkPreconditions(request: DeleteRequest, old: KubeObject): void {
   const { uid, resourceVersion } = old.metadata;
   if (request.definition.strategy!.delete?.holds !== undefined) {
     // Kinds that are deleted in two steps word it as the storage does.
-    if (preconditions?.uid !== undefined && preconditions.uid !== uid) throw preconditionError(request.definition, request.name, "UID", preconditions.uid, uid ?? "");
-    if (preconditions?.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) throw preconditionError(request.definition, request.name, "ResourceVersion", preconditions.resourceVersion, resourceVersion ?? "");
+    if (preconditions?.uid !== undefined && preconditions.uid !== uid)
+      throw preconditionError(request.definition, request.name, "UID", preconditions.uid, uid ?? "");
+    if (preconditions?.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion)
+      throw preconditionError(request.definition, request.name, "ResourceVersion", preconditions.resourceVersion, resourceVersion ?? "");
   }
   if (preconditions?.uid !== undefined && preconditions.uid !== uid) {
-    throw conflictError(resource, request.name, `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`);
+    throw conflictError(
+      resource,
+      request.name,
+      `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
+    );
   }
   if (preconditions?.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
-    throw conflictError(resource, request.name, `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`);
+    throw conflictError(
+      resource,
+      request.name,
+      `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
+    );
   }
 }
 
 /** An object that can be read is never deleted by the means for broken ones. */
 function unsafeDeletionError({ definition, namespace, name }: DeleteRequest) {
   const key = definition.storage!.prefix + relativeKey(definition, namespace, name);
-  return conflictError(definition, name, `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage`);
+  return conflictError(
+    definition,
+    name,
+    `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage`,
+  );
 }
 
 function checkKind(request: DeleteRequest, old: KubeObject): void {

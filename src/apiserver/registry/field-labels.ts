@@ -2,14 +2,36 @@
 import type { FieldLabels } from "./resource-definition.ts";
 
 const ownLabels: Readonly<Record<string, readonly string[]>> = {
-  "/v1/events": ["reason", "reportingComponent", "source", "type", ...["kind", "name", "namespace", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((name) => `involvedObject.${name}`)],
+  "/v1/events": [
+    "reason",
+    "reportingComponent",
+    "source",
+    "type",
+    ...["kind", "name", "namespace", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((name) => `involvedObject.${name}`),
+  ],
   "/v1/namespaces": ["status.phase"],
   "/v1/nodes": ["spec.unschedulable"],
-  "/v1/pods": ["spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork", "status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName", "spec.host"],
+  "/v1/pods": [
+    "spec.nodeName",
+    "spec.restartPolicy",
+    "spec.schedulerName",
+    "spec.serviceAccountName",
+    "spec.hostNetwork",
+    "status.phase",
+    "status.podIP",
+    "status.podIPs",
+    "status.nominatedNodeName",
+    "spec.host",
+  ],
   "/v1/replicationcontrollers": ["status.replicas"],
   "/v1/secrets": ["type"],
   "/v1/services": ["spec.clusterIP", "spec.type"],
-  "events.k8s.io/v1/events": ["reason", "reportingController", "type", ...["kind", "name", "namespace", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((name) => `regarding.${name}`)],
+  "events.k8s.io/v1/events": [
+    "reason",
+    "reportingController",
+    "type",
+    ...["kind", "name", "namespace", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((name) => `regarding.${name}`),
+  ],
   "certificates.k8s.io/v1/certificatesigningrequests": ["spec.signerName"],
   "certificates.k8s.io/v1/clustertrustbundles": ["spec.signerName"],
   "certificates.k8s.io/v1/podcertificaterequests": ["spec.nodeName", "spec.signerName", "spec.podName"],
@@ -31,7 +53,9 @@ export function fieldLabelsOf(group: string, version: string, resource: { readon
   const path = [version, "v1"].map((name) => `${group}/${name}/${resource.name}`).find((one) => ownLabels[one] !== undefined) ?? "";
   const own = ownLabels[path];
   const refusal = refusals[path];
-  const refuse = (refusal && ((label: string) => refusal(label, version))) ?? (own === undefined ? refuseByDefault : (label: string) => `field label not supported: ${label}`);
+  const refuse =
+    (refusal && ((label: string) => refusal(label, version))) ??
+    (own === undefined ? refuseByDefault : (label: string) => `field label not supported: ${label}`);
   return { accepted: new Set(["metadata.name", ...(path === withoutNamespace ? [] : ["metadata.namespace"]), ...(own ?? [])]), refuse };
 }
 

@@ -31,7 +31,10 @@ export async function trackUpdate(write: TrackedWrite, object: KubeObject, oldOb
     resetFields: resetFieldsOf(definition, subresource),
   };
   try {
-    setManagedFields(object, await withOtherVersions(definition, context.server.resources, (otherVersions) => updateManagedFields({ ...input, otherVersions })));
+    setManagedFields(
+      object,
+      await withOtherVersions(definition, context.server.resources, (otherVersions) => updateManagedFields({ ...input, otherVersions })),
+    );
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     // A webhook cannot tell what other managers see of the change: nobody owns anything.

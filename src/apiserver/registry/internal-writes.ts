@@ -31,7 +31,12 @@ export async function createInternally(server: ServerState, definition: Resource
 }
 
 /** Replaces an object by what `change` makes of it; `change` returns undefined to leave it. */
-export async function updateInternally(server: ServerState, definition: ResourceDefinition, target: { namespace: string; name: string; subresource?: string; fieldManager?: string }, change: (old: KubeObject) => KubeObject | undefined): Promise<void> {
+export async function updateInternally(
+  server: ServerState,
+  definition: ResourceDefinition,
+  target: { namespace: string; name: string; subresource?: string; fieldManager?: string },
+  change: (old: KubeObject) => KubeObject | undefined,
+): Promise<void> {
   const context = internalContext(server, definition, target.namespace);
   const subresource = target.subresource ?? "";
   const ownOptions = { ...options, fieldManager: target.fieldManager ?? "" };
@@ -56,7 +61,19 @@ export async function updateInternally(server: ServerState, definition: Resource
 export async function deleteInternally(server: ServerState, definition: ResourceDefinition, target: { namespace: string; name: string }): Promise<void> {
   const context = internalContext(server, definition, target.namespace);
   try {
-    await deleteObject({ context, definition, ...target, options: { isDryRun: false, gracePeriodSeconds: undefined, orphanDependents: undefined, propagationPolicy: undefined, preconditions: undefined, ignoresReadErrors: false } });
+    await deleteObject({
+      context,
+      definition,
+      ...target,
+      options: {
+        isDryRun: false,
+        gracePeriodSeconds: undefined,
+        orphanDependents: undefined,
+        propagationPolicy: undefined,
+        preconditions: undefined,
+        ignoresReadErrors: false,
+      },
+    });
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
@@ -67,10 +84,31 @@ export function internalContext(server: ServerState, definition: ResourceDefinit
   const { group, version, resource } = definition;
   return {
     server,
-    request: { method: "", path: "", query: "", headers: { "user-agent": "kube-apiserver" }, body: new Uint8Array(), peer: { address: "", isHttp2: false }, signal: server.tasks.signal },
+    request: {
+      method: "",
+      path: "",
+      query: "",
+      headers: { "user-agent": "kube-apiserver" },
+      body: new Uint8Array(),
+      peer: { address: "", isHttp2: false },
+      signal: server.tasks.signal,
+    },
     query: new URLSearchParams(),
     auditId: "",
-    info: { isResourceRequest: true, path: "", verb: "", apiPrefix: group === "" ? "api" : "apis", group, version, namespace, resource, subresource: "", name: "", parts: [resource], isLegacyWatch: false },
+    info: {
+      isResourceRequest: true,
+      path: "",
+      verb: "",
+      apiPrefix: group === "" ? "api" : "apis",
+      group,
+      version,
+      namespace,
+      resource,
+      subresource: "",
+      name: "",
+      parts: [resource],
+      isLegacyWatch: false,
+    },
     user: serverUser,
     warnings: new Set(),
     responseHeaders: {},

@@ -18,7 +18,12 @@ function builtInVersions(definition: ResourceDefinition, resources: ResourceTabl
     const version = parseApiVersion(apiVersion);
     const other = version === undefined ? undefined : resources.byKind(version.group, version.version, definition.kind);
     if (other === undefined || other.storage?.prefix !== definition.storage?.prefix) return undefined;
-    return { schema: other.schema, convert: (object) => between(definition, other, object), convertBack: (object) => between(other, definition, object), keepsUnapplied: true };
+    return {
+      schema: other.schema,
+      convert: (object) => between(definition, other, object),
+      convertBack: (object) => between(other, definition, object),
+      keepsUnapplied: true,
+    };
   };
 }
 

@@ -9,7 +9,10 @@ const choice = (changes: Partial<VersionChoice>): VersionChoice => ({ runtimeCon
 /** Versions of a group that have something in them. */
 function versionsOf(group: string, changes: Partial<VersionChoice>): string[] {
   const groups = servedGroups(choice(changes)).filter((one) => one.group === group);
-  return groups.flatMap(({ versions }) => versions).filter(({ resources }) => resources.length > 0).map(({ version }) => version);
+  return groups
+    .flatMap(({ versions }) => versions)
+    .filter(({ resources }) => resources.length > 0)
+    .map(({ version }) => version);
 }
 
 test("served versions: what flags and gates turn on and off", () => {
@@ -35,7 +38,9 @@ test("served versions: what flags and gates turn on and off", () => {
 
 test("served versions: an emulated release lacks the kinds that came later", () => {
   const kinds = (emulatedVersion: string) =>
-    servedGroups(choice({ emulatedVersion })).find(({ group }) => group === "certificates.k8s.io")!.versions[0]!.resources.map(({ kind }) => kind);
+    servedGroups(choice({ emulatedVersion }))
+      .find(({ group }) => group === "certificates.k8s.io")!
+      .versions[0]!.resources.map(({ kind }) => kind);
   deepEqual(kinds("1.37"), ["CertificateSigningRequest", "ClusterTrustBundle", "PodCertificateRequest"]);
   deepEqual(kinds("1.36"), ["CertificateSigningRequest"]);
 });
@@ -44,12 +49,19 @@ test("served versions: warnings of deprecation", () => {
   const table: [group: string, version: string, kind: string, release: string, expected: string | undefined][] = [
     ["", "v1", "Endpoints", "1.37", "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"],
     ["coordination.k8s.io", "v1alpha2", "LeaseCandidate", "1.37", "coordination.k8s.io/v1alpha2 LeaseCandidate is deprecated in v1.35+, unavailable in v1.38+"],
-    ["certificates.k8s.io", "v1beta1", "ClusterTrustBundle", "1.37", "certificates.k8s.io/v1beta1 ClusterTrustBundle is deprecated in v1.37+, unavailable in v1.40+; use certificates.k8s.io/v1 ClusterTrustBundle"],
+    [
+      "certificates.k8s.io",
+      "v1beta1",
+      "ClusterTrustBundle",
+      "1.37",
+      "certificates.k8s.io/v1beta1 ClusterTrustBundle is deprecated in v1.37+, unavailable in v1.40+; use certificates.k8s.io/v1 ClusterTrustBundle",
+    ],
     ["certificates.k8s.io", "v1beta1", "ClusterTrustBundle", "1.36", undefined],
     ["lifecycle.k8s.io", "v1alpha1", "Eviction", "1.37", undefined],
     ["apps", "v1", "Deployment", "1.37", undefined],
   ];
-  for (const [group, version, kind, release, expected] of table) equal(deprecationText(group, version, kind, release), expected, `${group}/${version} ${kind} ${release}`);
+  for (const [group, version, kind, release, expected] of table)
+    equal(deprecationText(group, version, kind, release), expected, `${group}/${version} ${kind} ${release}`);
 });
 
 test("stored versions: one per kind, whatever is served", () => {

@@ -89,7 +89,10 @@ const resourceGates: Readonly<Record<string, string>> = {
   "lifecycle.k8s.io/evictionrequests": "EvictionRequestAPI",
 };
 
-function isOffered({ emulatedVersion, isEnabled }: VersionChoice, { group, version, name, kind }: { group: string; version: string; name: string; kind: string }): boolean {
+function isOffered(
+  { emulatedVersion, isEnabled }: VersionChoice,
+  { group, version, name, kind }: { group: string; version: string; name: string; kind: string },
+): boolean {
   const gate = resourceGates[`${group}/${name}`];
   if (gate !== undefined && !isEnabled(gate)) return false;
   const introduced = lifecycleOf(group, version, kind)?.introduced;

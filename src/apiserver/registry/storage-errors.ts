@@ -5,7 +5,8 @@ import { CompactedError, StoreError } from "../../storage/store.ts";
 import { expiredError } from "../../apimachinery/status.ts";
 
 /** Text of a 410: the version asked for is no longer known. */
-export const tooOldMessage = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
+export const tooOldMessage =
+  "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
 
 export function storageFailure(error: unknown): unknown {
   if (error instanceof CompactedError) return expiredError("The resourceVersion for the provided list is too old.");

@@ -15,7 +15,11 @@ const deployment = (replicas: number) => ({
   kind: "Deployment",
   apiVersion: "apps/v1",
   metadata: { name: "web" },
-  spec: { replicas, selector: { matchLabels: { app: "web" } }, template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "c", image: "i" }] } } },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app: "web" } },
+    template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "c", image: "i" }] } },
+  },
 });
 
 test("update: preconditions and what a client may not change", async () => {
@@ -27,7 +31,12 @@ test("update: preconditions and what a client may not change", async () => {
   deepEqual([objectOf(second).metadata.uid, objectOf(second).metadata.creationTimestamp], [uid, creationTimestamp]);
   notEqual(objectOf(second).metadata.resourceVersion, resourceVersion);
   const table: [name: string, body: object, status: number, message: RegExp][] = [
-    ["a", { ...first, data: { k: "3" } }, 409, /^Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again$/],
+    [
+      "a",
+      { ...first, data: { k: "3" } },
+      409,
+      /^Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again$/,
+    ],
     ["a", configMap({ name: "a", uid: "other" }), 409, /Precondition failed: UID in precondition: other, UID in object meta: /],
     ["a", configMap({ name: "b" }), 400, /^the name of the object \(b\) does not match the name on the URL \(a\)$/],
     ["a", configMap({}), 400, /name must be provided$/],
@@ -76,11 +85,15 @@ test("update: of many writers at once none loses anything", async () => {
     Array.from({ length: 30 }, (_, index) => {
       const key = `k${index}`;
       if (index % 3 === 0) return ask(cluster, "PATCH", `${configMaps}/a`, { data: { [key]: "v" } }, merge);
-      if (index % 3 === 1) return ask(cluster, "PATCH", `${configMaps}/a`, { data: { [key]: "v" } }, { "content-type": "application/strategic-merge-patch+json" });
+      if (index % 3 === 1)
+        return ask(cluster, "PATCH", `${configMaps}/a`, { data: { [key]: "v" } }, { "content-type": "application/strategic-merge-patch+json" });
       return ask(cluster, "PATCH", `${configMaps}/a?fieldManager=m${index}`, configMap({ name: "a" }, { [key]: "v" }), apply);
     }),
   );
-  deepEqual(answers.map(({ status }) => status), answers.map(() => 200));
+  deepEqual(
+    answers.map(({ status }) => status),
+    answers.map(() => 200),
+  );
   equal(Object.keys(objectOf(await ask(cluster, "GET", `${configMaps}/a`)).data!).length, 30);
   equal(new Set(answers.map((answer) => objectOf(answer).metadata.resourceVersion)).size, 30);
 });
@@ -88,7 +101,9 @@ test("update: of many writers at once none loses anything", async () => {
 test("update: of many that name one version, one wins", async () => {
   await using cluster = await TestCluster.start();
   const first = objectOf(await ask(cluster, "POST", configMaps, configMap({ name: "a" }, {})));
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => ask(cluster, "PUT", `${configMaps}/a`, { ...first, data: { by: String(index) } })));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => ask(cluster, "PUT", `${configMaps}/a`, { ...first, data: { by: String(index) } })),
+  );
   deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array.from({ length: 19 }, () => 409)]);
 });
 
@@ -99,7 +114,15 @@ test("patch: forms and refusals", async () => {
   await ask(cluster, "POST", configMaps, configMap({ name: "a" }, { k: "1", l: "2" }));
   const table: [body: unknown, headers: Record<string, string>, status: number, expected: Record<string, string> | RegExp][] = [
     [{ data: { k: null, m: "3" } }, merge, 200, { l: "2", m: "3" }],
-    [[{ op: "add", path: "/data/n", value: "4" }, { op: "remove", path: "/data/l" }], json, 200, { m: "3", n: "4" }],
+    [
+      [
+        { op: "add", path: "/data/n", value: "4" },
+        { op: "remove", path: "/data/l" },
+      ],
+      json,
+      200,
+      { m: "3", n: "4" },
+    ],
     [[{ op: "test", path: "/data/n", value: "5" }], json, 422, /the server rejected our request due to an error in our request/],
     [[{ op: "remove", path: "/data/none" }], json, 422, /the server rejected our request due to an error in our request/],
     [{ metadata: { name: "b" } }, merge, 400, /the name of the object \(b\) does not match the name on the URL \(a\)/],
@@ -124,7 +147,8 @@ test("patch: forms and refusals", async () => {
 test("apply: creates, owns, conflicts, is forced, gives up", async () => {
   await using cluster = await TestCluster.start();
   const path = `${configMaps}/a`;
-  const applied = (manager: string, data: object, query = "") => ask(cluster, "PATCH", `${path}?fieldManager=${manager}${query}`, configMap({ name: "a" }, data), apply);
+  const applied = (manager: string, data: object, query = "") =>
+    ask(cluster, "PATCH", `${path}?fieldManager=${manager}${query}`, configMap({ name: "a" }, data), apply);
   equal((await applied("one", { k: "1", l: "1" })).status, 201);
   equal((await applied("two", { m: "2" })).status, 200);
   const conflict = await applied("two", { k: "2", m: "2" });

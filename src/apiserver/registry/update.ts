@@ -75,7 +75,8 @@ async function updateStored(request: UpdateRequest, stored: StoredObject): Promi
   const server = context.server;
   const old = await readOld(definition, stored);
   const object = await request.produce(old);
-  if (request.checksUid === true && (object.metadata.uid ?? "") !== "" && object.metadata.uid !== old.metadata.uid) throw uidMismatch(request, object.metadata.uid!, old.metadata.uid ?? "");
+  if (request.checksUid === true && (object.metadata.uid ?? "") !== "" && object.metadata.uid !== old.metadata.uid)
+    throw uidMismatch(request, object.metadata.uid!, old.metadata.uid ?? "");
   checkNamespace(request, object);
   checkVersion(request, object, old);
   await server.admission.mutate(admissionOf(request, object, old));
@@ -133,7 +134,8 @@ function isFinished(object: KubeObject, strategy: KindStrategy): boolean {
 
 function checkNamespace({ definition, namespace }: UpdateRequest, { metadata }: KubeObject): void {
   const given = metadata.namespace ?? "";
-  if (definition.isNamespaced && given !== "" && given !== namespace) throw badRequestError("the namespace of the provided object does not match the namespace sent on the request");
+  if (definition.isNamespaced && given !== "" && given !== namespace)
+    throw badRequestError("the namespace of the provided object does not match the namespace sent on the request");
 }
 
 function checkVersion(request: UpdateRequest, object: KubeObject, old: KubeObject): void {
@@ -141,7 +143,9 @@ function checkVersion(request: UpdateRequest, object: KubeObject, old: KubeObjec
   const { definition } = request;
   if (given === "" || given === "0") {
     if (definition.strategy!.update.allowsUnconditional === false) {
-      throw invalidError({ group: definition.group, kind: definition.resource }, request.name, [invalid(FieldPath.root("metadata", "resourceVersion"), 0, "must be specified for an update")]);
+      throw invalidError({ group: definition.group, kind: definition.resource }, request.name, [
+        invalid(FieldPath.root("metadata", "resourceVersion"), 0, "must be specified for an update"),
+      ]);
     }
     object.metadata.resourceVersion = old.metadata.resourceVersion!;
     return;
@@ -152,7 +156,17 @@ function checkVersion(request: UpdateRequest, object: KubeObject, old: KubeObjec
 
 /** 409 of a write that names another uid than the object has, as the storage words it. */
 /** `context` and `options`: of the request; a dry run knows nothing of the root of all keys. */
-export function uidMismatch({ context, definition, namespace, name, options }: Pick<UpdateRequest, "context" | "definition" | "namespace" | "name"> & { readonly options: Pick<WriteOptions, "isDryRun"> }, given: string, actual: string): StatusError {
+export function uidMismatch(
+  {
+    context,
+    definition,
+    namespace,
+    name,
+    options,
+  }: Pick<UpdateRequest, "context" | "definition" | "namespace" | "name"> & { readonly options: Pick<WriteOptions, "isDryRun"> },
+  given: string,
+  actual: string,
+): StatusError {
   const { prefix } = definition.storage!;
   const key = (options.isDryRun ? prefix.slice(context.server.settings.storageRoot.length - 1) : prefix) + relativeKey(definition, namespace, name);
   return conflictError(
@@ -175,7 +189,10 @@ function prepareUpdate(request: UpdateRequest, object: KubeObject, old: KubeObje
   specific.prepare?.(object, old, rules);
   // Preparation may have put back the whole of the old metadata.
   if (request.subresource !== "status" && isGenerationMoved(strategy, object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
-  const errors = [...validateObjectMetaUpdate(object.metadata, old.metadata, FieldPath.root("metadata"), strategy.requiresQualifiedFinalizers !== false), ...(specific.validate?.(object, old, rules) ?? [])];
+  const errors = [
+    ...validateObjectMetaUpdate(object.metadata, old.metadata, FieldPath.root("metadata"), strategy.requiresQualifiedFinalizers !== false),
+    ...(specific.validate?.(object, old, rules) ?? []),
+  ];
   if (errors.length > 0) throw invalidError(errorKind(definition, object), request.name, errors);
   for (const warning of specific.warnings?.(object, old, rules) ?? []) context.warnings.add(warning);
 }

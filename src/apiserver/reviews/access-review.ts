@@ -1,5 +1,10 @@
 /** SubjectAccessReview and its relatives: would this be allowed (API group authorization.k8s.io/v1). */
-import type { NonResourceAttributes as PathSpec, ResourceAttributes as ResourceSpec, SubjectAccessReview, SubjectAccessReviewStatus } from "../../api/authorization-v1/types.ts";
+import type {
+  NonResourceAttributes as PathSpec,
+  ResourceAttributes as ResourceSpec,
+  SubjectAccessReview,
+  SubjectAccessReviewStatus,
+} from "../../api/authorization-v1/types.ts";
 import { internalForm } from "../../api/meta/internal-form.ts";
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { invalid } from "../../apimachinery/field-error.ts";
@@ -22,8 +27,10 @@ export async function reviewLocalAccess(object: KubeObject, context: RequestCont
   const { resourceAttributes, nonResourceAttributes } = review.spec ?? {};
   const errors = [...validateSubject(review), ...validateMetadata(object, ["namespace"])];
   const namespace = resourceAttributes?.namespace ?? "";
-  if (resourceAttributes !== undefined && namespace !== (review.metadata.namespace ?? "")) errors.push(invalid(FieldPath.root("spec.resourceAttributes.namespace"), namespace, "must match metadata.namespace"));
-  if (nonResourceAttributes !== undefined) errors.push(invalid(FieldPath.root("spec.nonResourceAttributes"), shownPath(nonResourceAttributes), "disallowed on this kind of request"));
+  if (resourceAttributes !== undefined && namespace !== (review.metadata.namespace ?? ""))
+    errors.push(invalid(FieldPath.root("spec.resourceAttributes.namespace"), namespace, "must match metadata.namespace"));
+  if (nonResourceAttributes !== undefined)
+    errors.push(invalid(FieldPath.root("spec.nonResourceAttributes"), shownPath(nonResourceAttributes), "disallowed on this kind of request"));
   check(errors);
   return answer(object, context, reviewedUser(review));
 }

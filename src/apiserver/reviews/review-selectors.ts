@@ -42,9 +42,15 @@ export function readSelectors({ fieldSelector, labelSelector }: ResourceAttribut
 
 type Requirement = NonNullable<FieldSelectorAttributes["requirements"]>[number];
 
-function validateSelector({ rawSelector = "", requirements = [] }: FieldSelectorAttributes, path: FieldPath, faults: (requirements: readonly Requirement[], path: FieldPath) => FieldError[]): FieldError[] {
-  if (rawSelector !== "" && requirements.length > 0) return [invalid(path.child("rawSelector"), rawSelector, "may not specified at the same time as requirements")];
-  if (rawSelector === "" && requirements.length === 0) return [required(path.child("requirements"), `when ${path.toString()} is specified, requirements or rawSelector is required`)];
+function validateSelector(
+  { rawSelector = "", requirements = [] }: FieldSelectorAttributes,
+  path: FieldPath,
+  faults: (requirements: readonly Requirement[], path: FieldPath) => FieldError[],
+): FieldError[] {
+  if (rawSelector !== "" && requirements.length > 0)
+    return [invalid(path.child("rawSelector"), rawSelector, "may not specified at the same time as requirements")];
+  if (rawSelector === "" && requirements.length === 0)
+    return [required(path.child("requirements"), `when ${path.toString()} is specified, requirements or rawSelector is required`)];
   return faults(requirements, path.child("requirements"));
 }
 
@@ -52,17 +58,24 @@ function fieldFaults(requirements: readonly Requirement[], path: FieldPath): Fie
   return requirements.flatMap(({ key = "", operator = "", values = [] }, index) => {
     const at = path.index(index);
     const errors = key === "" ? [required(at.child("key"), "must be specified")] : [];
-    if ((operator === "In" || operator === "NotIn") && values.length === 0) errors.push(required(at.child("values"), "must be specified when `operator` is 'In' or 'NotIn'"));
-    if ((operator === "Exists" || operator === "DoesNotExist") && values.length > 0) errors.push(forbidden(at.child("values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+    if ((operator === "In" || operator === "NotIn") && values.length === 0)
+      errors.push(required(at.child("values"), "must be specified when `operator` is 'In' or 'NotIn'"));
+    if ((operator === "Exists" || operator === "DoesNotExist") && values.length > 0)
+      errors.push(forbidden(at.child("values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
     return errors;
   });
 }
 
 /** As the expressions of any label selector, under another name. */
 function labelFaults(requirements: readonly Requirement[], path: FieldPath): FieldError[] {
-  const errors = validateLabelSelector({ matchExpressions: requirements.map(({ key = "", operator = "", values }) => ({ key, operator, ...(values !== undefined && { values }) })) }, path);
+  const errors = validateLabelSelector(
+    { matchExpressions: requirements.map(({ key = "", operator = "", values }) => ({ key, operator, ...(values !== undefined && { values }) })) },
+    path,
+  );
   // (The operators are not looked at here.)
-  return errors.filter(({ field }) => !field.endsWith(".operator")).map((error) => ({ ...error, field: error.field.replace("requirements.matchExpressions[", "requirements[") }));
+  return errors
+    .filter(({ field }) => !field.endsWith(".operator"))
+    .map((error) => ({ ...error, field: error.field.replace("requirements.matchExpressions[", "requirements[") }));
 }
 
 function readFields({ rawSelector = "", requirements = [] }: FieldSelectorAttributes): FieldSelector | undefined {

@@ -31,6 +31,11 @@ export function reviewOwnRules(object: KubeObject, context: RequestContext): Kub
     ...(kind !== undefined && { kind }),
     metadata: {},
     spec: {},
-    status: { resourceRules, nonResourceRules, incomplete: isNode, ...(errors.length > 0 && { evaluationError: errors.length === 1 ? errors[0]! : `[${errors.join(", ")}]` }) },
+    status: {
+      resourceRules,
+      nonResourceRules,
+      incomplete: isNode,
+      ...(errors.length > 0 && { evaluationError: errors.length === 1 ? errors[0]! : `[${errors.join(", ")}]` }),
+    },
   };
 }

@@ -37,7 +37,10 @@ export async function publishAddresses(server: ServerState, service: Service, ol
       spec: { parentRef: { resource: "services", namespace: service.metadata.namespace, name: service.metadata.name } },
     });
   }
-  await removeAddresses(server, before.filter((address) => !present.includes(address)));
+  await removeAddresses(
+    server,
+    before.filter((address) => !present.includes(address)),
+  );
 }
 
 export async function removeAddresses(server: ServerState, addresses: readonly string[]): Promise<void> {

@@ -44,16 +44,34 @@ test("address range: what belongs to it", () => {
 });
 
 test("address range: every address once, the upper band first", () => {
-  for (const [cidr, count, band] of [["10.0.0.0/28", 14, 0], ["10.0.0.0/24", 254, 16], ["fd00::/124", 15, 0]] as const) {
+  for (const [cidr, count, band] of [
+    ["10.0.0.0/28", 14, 0],
+    ["10.0.0.0/24", 254, 16],
+    ["fd00::/124", 15, 0],
+  ] as const) {
     const range = new AddressRange(cidr);
     const random = seededRandom(1);
     const given: string[] = [];
-    for (let next = range.pick(random, (address) => given.includes(address)); next !== undefined; next = range.pick(random, (address) => given.includes(address))) given.push(next);
+    for (
+      let next = range.pick(random, (address) => given.includes(address));
+      next !== undefined;
+      next = range.pick(random, (address) => given.includes(address))
+    )
+      given.push(next);
     equal(given.length, count, cidr);
     equal(new Set(given).size, count, cidr);
-    ok(given.every((address) => range.contains(address)), cidr);
+    ok(
+      given.every((address) => range.contains(address)),
+      cidr,
+    );
     const offsets = given.map((address) => Number(addressNumber(address) - addressNumber(range.first)));
-    ok(offsets.slice(0, count - band).every((offset) => offset >= band), cidr);
-    deepEqual(offsets.slice(count - band).sort((a, b) => a - b), Array.from({ length: band }, (_, index) => index));
+    ok(
+      offsets.slice(0, count - band).every((offset) => offset >= band),
+      cidr,
+    );
+    deepEqual(
+      offsets.slice(count - band).sort((a, b) => a - b),
+      Array.from({ length: band }, (_, index) => index),
+    );
   }
 });

@@ -11,13 +11,26 @@ import type { FaultRates } from "../../testing/fault-store.ts";
 const services = "/api/v1/namespaces/default/services";
 const service = (name: string, spec: object = {}) => ({ kind: "Service", apiVersion: "v1", metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } });
 const specOf = (answer: Answer) => (answer.json as unknown as Service).spec!;
-const many = (count: number, make: (index: number) => object, cluster: TestCluster) => Promise.all(Array.from({ length: count }, (_, index) => ask(cluster, "POST", services, make(index))));
+const many = (count: number, make: (index: number) => object, cluster: TestCluster) =>
+  Promise.all(Array.from({ length: count }, (_, index) => ask(cluster, "POST", services, make(index))));
 const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status).sort();
-const addressNames = async (cluster: TestCluster) => ((await ask(cluster, "GET", "/apis/networking.k8s.io/v1/ipaddresses")).json["items"] as unknown as Service[]).map(({ metadata }) => metadata.name!).sort();
+const addressNames = async (cluster: TestCluster) =>
+  ((await ask(cluster, "GET", "/apis/networking.k8s.io/v1/ipaddresses")).json["items"] as unknown as Service[]).map(({ metadata }) => metadata.name!).sort();
 
 test("services: of many at once none gets another's address or port", async () => {
   await using cluster = await TestCluster.start();
-  const answers = await many(50, (index) => service(`s${index}`, { type: "NodePort", ports: [{ name: "a", port: 80 }, { name: "b", port: 81 }] }), cluster);
+  const answers = await many(
+    50,
+    (index) =>
+      service(`s${index}`, {
+        type: "NodePort",
+        ports: [
+          { name: "a", port: 80 },
+          { name: "b", port: 81 },
+        ],
+      }),
+    cluster,
+  );
   deepEqual([...new Set(statuses(answers))], [201]);
   const addresses = answers.map((answer) => specOf(answer).clusterIP!);
   const ports = answers.flatMap((answer) => specOf(answer).ports!.map(({ nodePort }) => nodePort!));
@@ -41,12 +54,28 @@ test("services: refusals", async () => {
   await ask(cluster, "POST", services, service("taken", { clusterIP: "10.0.5.5", type: "NodePort", ports: [{ port: 80, nodePort: 30_123 }] }));
   const local = { type: "LoadBalancer", externalTrafficPolicy: "Local" };
   const table: [spec: object, status: number, message: RegExp][] = [
-    [{ clusterIP: "10.0.5.5" }, 422, /spec\.clusterIPs: Invalid value: \["10\.0\.5\.5"\]: failed to allocate IP 10\.0\.5\.5: provided IP is already allocated$/],
+    [
+      { clusterIP: "10.0.5.5" },
+      422,
+      /spec\.clusterIPs: Invalid value: \["10\.0\.5\.5"\]: failed to allocate IP 10\.0\.5\.5: provided IP is already allocated$/,
+    ],
     [{ clusterIP: "192.0.2.1" }, 422, /failed to allocate IP 192\.0\.2\.1: the provided network does not match the current range$/],
-    [{ type: "NodePort", ports: [{ port: 80, nodePort: 30_123 }] }, 422, /spec\.ports\[0\]\.nodePort: Invalid value: 30123: provided port is already allocated$/],
+    [
+      { type: "NodePort", ports: [{ port: 80, nodePort: 30_123 }] },
+      422,
+      /spec\.ports\[0\]\.nodePort: Invalid value: 30123: provided port is already allocated$/,
+    ],
     [{ type: "NodePort", ports: [{ port: 80, nodePort: 80 }] }, 422, /provided port is not in the valid range\. The range of valid ports is 30000-32767$/],
-    [{ ...local, healthCheckNodePort: 30_123 }, 500, /^Internal error occurred: failed to allocate requested HealthCheck NodePort 30123: provided port is already allocated$/],
-    [{ ...local, healthCheckNodePort: 80 }, 500, /^Internal error occurred: failed to allocate requested HealthCheck NodePort 80: provided port is not in the valid range\. The range of valid ports is 30000-32767$/],
+    [
+      { ...local, healthCheckNodePort: 30_123 },
+      500,
+      /^Internal error occurred: failed to allocate requested HealthCheck NodePort 30123: provided port is already allocated$/,
+    ],
+    [
+      { ...local, healthCheckNodePort: 80 },
+      500,
+      /^Internal error occurred: failed to allocate requested HealthCheck NodePort 80: provided port is not in the valid range\. The range of valid ports is 30000-32767$/,
+    ],
   ];
   for (const [spec, status, message] of table) {
     const answer = await ask(cluster, "POST", services, service("x", spec));
@@ -61,7 +90,23 @@ test("services: what was not stored gives its address and ports back", async () 
   await ask(cluster, "POST", services, service("taken"));
   equal((await ask(cluster, "POST", services, service("taken", spec))).status, 409);
   equal((await ask(cluster, "POST", `${services}?dryRun=All`, service("a", spec))).status, 201);
-  equal((await ask(cluster, "POST", services, service("a", { ...spec, ports: [{ name: "a", port: 80, nodePort: 30_123 }, { name: "b", port: 81, nodePort: 1 }] }))).status, 422);
+  equal(
+    (
+      await ask(
+        cluster,
+        "POST",
+        services,
+        service("a", {
+          ...spec,
+          ports: [
+            { name: "a", port: 80, nodePort: 30_123 },
+            { name: "b", port: 81, nodePort: 1 },
+          ],
+        }),
+      )
+    ).status,
+    422,
+  );
   equal((await ask(cluster, "POST", services, service("a", spec))).status, 201);
   equal((await ask(cluster, "DELETE", `${services}/a`)).status, 200);
   equal((await ask(cluster, "POST", services, service("b", spec))).status, 201);
@@ -86,7 +131,8 @@ test("services: none gets another's address or port when the store fails", async
   const rates: { -readonly [Kind in keyof FaultRates]: FaultRates[Kind] } = {};
   await using cluster = await TestCluster.start({ wrapStore: (inner, clock) => new FaultStore(inner, { clock, random: seededRandom(2), rates }) });
   Object.assign(rates, { failBefore: 0.1, failAfter: 0.3 });
-  for (let round = 0; round < 5; round++) await many(20, (index) => service(`s${round}-${index}`, { type: "NodePort", ...(index % 2 === 0 && { clusterIP: `10.0.5.${index}` }) }), cluster);
+  for (let round = 0; round < 5; round++)
+    await many(20, (index) => service(`s${round}-${index}`, { type: "NodePort", ...(index % 2 === 0 && { clusterIP: `10.0.5.${index}` }) }), cluster);
   Object.assign(rates, { failBefore: 0, failAfter: 0 });
   const specs = ((await ask(cluster, "GET", services)).json["items"] as unknown as Service[]).map(({ spec }) => spec!);
   ok(specs.length > 30);
@@ -119,7 +165,10 @@ test("services: a dry run asks only whether the address is of a range, and wheth
   const dryRun = `${services}?dryRun=All`;
   await ask(cluster, "POST", services, service("taken", { clusterIP: "10.0.5.5", type: "NodePort", ports: [{ port: 80, nodePort: 30_123 }] }));
   equal((await ask(cluster, "POST", dryRun, service("a", { clusterIP: "10.0.5.5" }))).status, 201);
-  match((await ask(cluster, "POST", dryRun, service("a", { clusterIP: "192.0.2.1" }))).text, /the provided IP \(192\.0\.2\.1\) is not in the valid range\. The range of valid IPs is 10\.0\.0\.0\/\d+/);
+  match(
+    (await ask(cluster, "POST", dryRun, service("a", { clusterIP: "192.0.2.1" }))).text,
+    /the provided IP \(192\.0\.2\.1\) is not in the valid range\. The range of valid IPs is 10\.0\.0\.0\/\d+/,
+  );
   equal((await ask(cluster, "POST", dryRun, service("a", { type: "NodePort", ports: [{ port: 80, nodePort: 80 }] }))).status, 201);
   equal((await ask(cluster, "POST", dryRun, service("a", { type: "NodePort", ports: [{ port: 80, nodePort: 30_123 }] }))).status, 422);
 });

@@ -141,7 +141,10 @@ export class ServiceAllocator {
   /** In a dry run nothing is asked of an address but that a range has it, as upstream does. */
   #dryRunFault(ranges: readonly AddressRange[], address: string, given: readonly string[]): FieldError | undefined {
     if (ranges.some((range) => range.contains(address))) return undefined;
-    const fault = ranges[0] === undefined ? "the provided network does not match the current range" : `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${ranges[0].cidr}`;
+    const fault =
+      ranges[0] === undefined
+        ? "the provided network does not match the current range"
+        : `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${ranges[0].cidr}`;
     return invalid(FieldPath.root("spec", "clusterIPs"), given, `failed to allocate IP ${address}: ${fault}`);
   }
 
@@ -197,7 +200,8 @@ export class ServiceAllocator {
     const { first, last } = this.#options.nodePorts;
     if (state.own.has(wanted)) return undefined;
     // (A dry run does not look at the range, as upstream does.)
-    if (!state.isDryRun && (wanted < first || wanted > last)) return invalid(path, wanted, `provided port is not in the valid range. The range of valid ports is ${first}-${last}`);
+    if (!state.isDryRun && (wanted < first || wanted > last))
+      return invalid(path, wanted, `provided port is not in the valid range. The range of valid ports is ${first}-${last}`);
     // One Service may use a port once for each protocol.
     const earlier = state.claimed.get(wanted);
     if (earlier !== undefined && earlier !== port.protocol) return undefined;
@@ -264,7 +268,6 @@ export class ServiceAllocator {
 function needsHealthCheckPort(service: Service): boolean {
   return service.spec?.type === "LoadBalancer" && service.spec.externalTrafficPolicy === "Local";
 }
-
 
 function fullRange({ metadata }: Service): StatusError {
   const message = `failed to allocate a serviceIP for Service ${JSON.stringify(metadata.name ?? "")}: range is full`;

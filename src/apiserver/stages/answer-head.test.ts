@@ -7,7 +7,10 @@ test("warnings: long ones are cut once they are too much together", () => {
   deepEqual(shortened(texts(3, 100)), texts(3, 100));
   deepEqual(shortened(texts(8, 512)), texts(8, 512)); // 4096 characters are just enough
   const cut = shortened(texts(9, 512));
-  deepEqual(cut, texts(9, 512).map((text) => text.slice(0, 256)));
+  deepEqual(
+    cut,
+    texts(9, 512).map((text) => text.slice(0, 256)),
+  );
   // Of many no more is told once the limit is reached again.
   equal(shortened(texts(60, 300)).length, 16);
   deepEqual(shortened(["é".repeat(5000)]), ["é".repeat(256)]);

@@ -64,7 +64,13 @@ function warningHeader(text: string): string {
 
 function failure(context: RequestContext, error: unknown): ApiResponse {
   const status = toStatus(error);
-  if (!(error instanceof StatusError)) context.server.log.error("Request failed", { path: context.request.path, method: context.request.method, error, stack: error instanceof Error ? error.stack : undefined });
+  if (!(error instanceof StatusError))
+    context.server.log.error("Request failed", {
+      path: context.request.path,
+      method: context.request.method,
+      error,
+      stack: error instanceof Error ? error.stack : undefined,
+    });
   const isForbidden = status.reason === "Forbidden" && context.responseHeaders["x-coracle-refused"] !== undefined;
   delete context.responseHeaders["x-coracle-refused"];
   return statusResponse(status, errorForm(context), isForbidden ? { "x-content-type-options": "nosniff" } : {});

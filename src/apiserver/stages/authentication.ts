@@ -9,7 +9,8 @@ import type { RequestContext, Stage } from "../request-context.ts";
 export const authentication: Stage = {
   name: "authentication",
   async run(context, next) {
-    if (readBearer(context.request).hasExtraSpace) context.warnings.add("the provided Authorization header contains extra space before the bearer token, and is ignored");
+    if (readBearer(context.request).hasExtraSpace)
+      context.warnings.add("the provided Authorization header contains extra space before the bearer token, and is ignored");
     const result = await context.server.authenticator.authenticate(context.request);
     if (result === undefined) {
       if (!allowsAnonymous(context.server.anonymous, context.info.path)) throw await refusal(context);

@@ -12,14 +12,19 @@ export const authorization: Stage = {
   async run(context, next) {
     const attributes = attributesOf(context);
     const decision = await context.server.authorizer.authorize(attributes);
-    context.server.metrics.counter("authorization_attempts_total", "Requests whose sender's rights were looked at.", ["result"]).add(1, decision.verdict === "allow" ? "allowed" : decision.verdict === "deny" ? "denied" : "no-opinion");
+    context.server.metrics
+      .counter("authorization_attempts_total", "Requests whose sender's rights were looked at.", ["result"])
+      .add(1, decision.verdict === "allow" ? "allowed" : decision.verdict === "deny" ? "denied" : "no-opinion");
     if (context.audit !== undefined) {
       annotate(context, "authorization.k8s.io/decision", decision.verdict === "allow" ? "allow" : "forbid");
       annotate(context, "authorization.k8s.io/reason", decision.reason);
     }
     if (decision.verdict !== "allow" && decision.evaluationError !== undefined) {
       // Whoever could not tell might have allowed it: that is our failure, not the caller's lack of rights.
-      return plainText(500, `Internal Server Error: ${JSON.stringify(`${context.request.path}${context.request.query === "" ? "" : `?${context.request.query}`}`)}: ${decision.evaluationError}\n`);
+      return plainText(
+        500,
+        `Internal Server Error: ${JSON.stringify(`${context.request.path}${context.request.query === "" ? "" : `?${context.request.query}`}`)}: ${decision.evaluationError}\n`,
+      );
     }
     if (decision.verdict !== "allow") {
       context.responseHeaders["x-coracle-refused"] = "1";

@@ -41,7 +41,7 @@ function timeoutMs(context: RequestContext): number {
   return asked <= 0 ? limit : Math.min(asked, limit);
 }
 
-const unitsMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, "µs": 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const unitsMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /** Milliseconds of `1m30s`, or undefined. */
 function parseGoDuration(text: string): number | undefined {

@@ -46,7 +46,11 @@ async function limited(context: RequestContext, next: Next): Promise<ApiResponse
   const retryAfterSeconds = inFlight.refuse(kind, context.user);
   if (retryAfterSeconds !== undefined) return refused(context, retryAfterSeconds);
   inFlight.begin(kind);
-  return answering(context, next, onlyOnce(() => inFlight.end(kind)));
+  return answering(
+    context,
+    next,
+    onlyOnce(() => inFlight.end(kind)),
+  );
 }
 
 /** A long document holds its seat until it is sent or nobody reads it any more. */
@@ -105,4 +109,3 @@ function onlyOnce(action: () => void): () => void {
     action();
   };
 }
-

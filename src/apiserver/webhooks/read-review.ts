@@ -18,10 +18,13 @@ const goTypeMeta = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""
 export function readReviewBody(body: Uint8Array, { group, version, kind: wanted }: ReviewType): JsonObject {
   const value = parsed(body);
   if (value === null) return {};
-  if (!isObject(value)) throw new WebhookError(`couldn't get version/kind; json parse error: json: cannot unmarshal ${goName(value)} into Go value of type ${goTypeMeta}`);
+  if (!isObject(value))
+    throw new WebhookError(`couldn't get version/kind; json parse error: json: cannot unmarshal ${goName(value)} into Go value of type ${goTypeMeta}`);
   const { kind = "", apiVersion = "" } = value as { kind?: string; apiVersion?: string };
-  if (kind !== "" && kind !== wanted) throw new WebhookError(`no kind ${goQuote(kind)} is registered for version ${goQuote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`);
-  if (apiVersion !== "" && apiVersion !== `${group}/${version}`) throw new WebhookError(`converting (${apiVersion.slice(apiVersion.indexOf("/") + 1)}.${wanted}) to (${version}.${wanted}): unknown conversion`);
+  if (kind !== "" && kind !== wanted)
+    throw new WebhookError(`no kind ${goQuote(kind)} is registered for version ${goQuote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`);
+  if (apiVersion !== "" && apiVersion !== `${group}/${version}`)
+    throw new WebhookError(`converting (${apiVersion.slice(apiVersion.indexOf("/") + 1)}.${wanted}) to (${version}.${wanted}): unknown conversion`);
   return value;
 }
 

@@ -25,7 +25,11 @@ const attempts = 5;
 const pauseFactor = 1.5;
 
 /** Sends a review with this `spec` and returns its `status`. Throws WebhookError. */
-export async function sendReview<S extends object>({ send, clock, kind, apiVersion, timeoutMs, firstPauseMs = 500 }: ReviewWebhookOptions, spec: object, initialStatus: object): Promise<S> {
+export async function sendReview<S extends object>(
+  { send, clock, kind, apiVersion, timeoutMs, firstPauseMs = 500 }: ReviewWebhookOptions,
+  spec: object,
+  initialStatus: object,
+): Promise<S> {
   const body = Buffer.from(JSON.stringify({ kind, apiVersion, metadata: {}, spec, status: initialStatus }));
   let pauseMs = firstPauseMs;
   for (let attempt = 1; ; attempt++) {
@@ -47,9 +51,13 @@ function readStatus<S>({ status, body }: { readonly status: number; readonly bod
   } catch (error) {
     throw new WebhookError(`couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
-  if (typeof answer !== "object" || answer === null) throw new WebhookError("couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }");
+  if (typeof answer !== "object" || answer === null)
+    throw new WebhookError(
+      'couldn\'t get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
+    );
   const { kind: gotKind = kind, apiVersion: gotVersion = apiVersion } = answer;
-  if (gotKind !== kind || gotVersion !== apiVersion) throw new WebhookError(`converting (${goType(gotKind, gotVersion)}) to (${goType(kind, apiVersion)}): unknown conversion`);
+  if (gotKind !== kind || gotVersion !== apiVersion)
+    throw new WebhookError(`converting (${goType(gotKind, gotVersion)}) to (${goType(kind, apiVersion)}): unknown conversion`);
   return (answer.status ?? {}) as S;
 }
 
@@ -67,7 +75,9 @@ function failureText(status: number, text: string): string {
     case 404:
       return "the server could not find the requested resource";
     default:
-      return status >= 500 ? `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding` : `the server responded with the status code ${status} but did not return more information`;
+      return status >= 500
+        ? `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding`
+        : `the server responded with the status code ${status} but did not return more information`;
   }
 }
 

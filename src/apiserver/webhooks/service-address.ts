@@ -24,7 +24,9 @@ export function serviceAddresses(server: ServerState, { namespace, name, port }:
   const found = slicesOf(server, namespace, name).flatMap(({ endpoints, ports }) => {
     const targetPort = (ports ?? []).find((candidate) => (candidate.name ?? "") === (servicePort.name ?? ""))?.port;
     if (targetPort === undefined) return [];
-    return (endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false).flatMap(({ addresses }) => (addresses?.[0] === undefined ? [] : [{ host: addresses[0], port: targetPort }]));
+    return (endpoints ?? [])
+      .filter(({ conditions }) => conditions?.ready !== false)
+      .flatMap(({ addresses }) => (addresses?.[0] === undefined ? [] : [{ host: addresses[0], port: targetPort }]));
   });
   return found.length > 0 ? found : missing(`no endpoints available for service ${goQuote(name)}`);
 }

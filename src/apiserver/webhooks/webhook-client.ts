@@ -15,7 +15,11 @@ export interface ClientConfig {
 }
 
 /** Posts a review and returns the body of the answer. Throws WebhookError. A server that is busy is asked again until the time is over. */
-export async function callWebhook(server: ServerState, config: ClientConfig, { body, timeoutMs, signal }: { readonly body: Uint8Array; readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<Uint8Array> {
+export async function callWebhook(
+  server: ServerState,
+  config: ClientConfig,
+  { body, timeoutMs, signal }: { readonly body: Uint8Array; readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<Uint8Array> {
   const url = `${urlOf(config)}?timeout=${timeoutMs / 1000}s`;
   const limit = deadline(server.clock, timeoutMs, signal, server.tasks.signal);
   try {
@@ -60,7 +64,11 @@ function cleaned(path: string): string {
 }
 
 function targetOf(server: ServerState, { service, caBundle }: ClientConfig, url: string): WebhookTarget {
-  return { url, ...(service !== undefined && { address: serviceAddresses(server, { port: 443, ...service })[0]! }), ...(caBundle !== undefined && { caBundle: Buffer.from(caBundle, "base64").toString() }) };
+  return {
+    url,
+    ...(service !== undefined && { address: serviceAddresses(server, { port: 443, ...service })[0]! }),
+    ...(caBundle !== undefined && { caBundle: Buffer.from(caBundle, "base64").toString() }),
+  };
 }
 
 /** Of answers that say that it may go better later. */
@@ -94,7 +102,9 @@ function failureText(status: number, text: string): string {
   if (told !== undefined) return told;
   const shown = text === "" ? "unknown" : text;
   if (status === 403 || status === 406 || status === 415) return shown;
-  return status >= 500 ? `an error on the server (${goQuote(shown)}) has prevented the request from succeeding` : `the server responded with the status code ${status} but did not return more information`;
+  return status >= 500
+    ? `an error on the server (${goQuote(shown)}) has prevented the request from succeeding`
+    : `the server responded with the status code ${status} but did not return more information`;
 }
 
 function statusMessage(text: string): string | undefined {

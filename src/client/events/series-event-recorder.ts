@@ -140,7 +140,9 @@ const sweepMs = 60_000;
 const noteLimit = 1024;
 
 function identityOf(reference: ObjectReference): string {
-  return [reference.kind, reference.namespace, reference.name, reference.uid, reference.apiVersion, reference.resourceVersion, reference.fieldPath].join("\u0000");
+  return [reference.kind, reference.namespace, reference.name, reference.uid, reference.apiVersion, reference.resourceVersion, reference.fieldPath].join(
+    "\u0000",
+  );
 }
 
 /** RFC 3339 with microseconds, as metav1.MicroTime is written. */

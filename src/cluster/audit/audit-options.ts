@@ -19,7 +19,16 @@ export interface AuditBackendFlags {
 
 export interface AuditFlags {
   readonly policyFile: string | undefined;
-  readonly log: (AuditBackendFlags & { readonly path: string; readonly format: "json" | "legacy"; readonly maxAgeDays: number; readonly maxBackups: number; readonly maxMegabytes: number; readonly compresses: boolean }) | undefined;
+  readonly log:
+    | (AuditBackendFlags & {
+        readonly path: string;
+        readonly format: "json" | "legacy";
+        readonly maxAgeDays: number;
+        readonly maxBackups: number;
+        readonly maxMegabytes: number;
+        readonly compresses: boolean;
+      })
+    | undefined;
   readonly webhook: (AuditBackendFlags & { readonly configFile: string; readonly firstPauseMs: number }) | undefined;
 }
 
@@ -36,7 +45,11 @@ export function readAuditFlags(flags: Flags): AuditFlags {
     webhook:
       configFile === ""
         ? undefined
-        : { configFile, firstPauseMs: millisecondsOf(flags, "audit-webhook-initial-backoff", 10_000), ...backendFlags(flags, "webhook", { mode: "batch", maxBatchSize: 400, maxWaitMs: 30_000, throttles: true, perSecond: 10, burst: 15 }) },
+        : {
+            configFile,
+            firstPauseMs: millisecondsOf(flags, "audit-webhook-initial-backoff", 10_000),
+            ...backendFlags(flags, "webhook", { mode: "batch", maxBatchSize: 400, maxWaitMs: 30_000, throttles: true, perSecond: 10, burst: 15 }),
+          },
   };
 }
 
@@ -84,7 +97,12 @@ function batchFlags(flags: Flags, name: "log" | "webhook", defaults: BackendDefa
     if (isThrottled && perSecond <= 0) throw new UsageError(`invalid audit batch ${name} throttle QPS ${perSecond}, must be a positive number`);
     if (isThrottled && burst <= 0) throw new UsageError(`invalid audit batch ${name} throttle burst ${burst}, must be a positive number`);
   }
-  return { bufferSize, maxBatchSize, maxWaitMs: millisecondsOf(flags, flag("max-wait"), defaults.maxWaitMs), throttle: isThrottled ? { perSecond, burst } : undefined };
+  return {
+    bufferSize,
+    maxBatchSize,
+    maxWaitMs: millisecondsOf(flags, flag("max-wait"), defaults.maxWaitMs),
+    throttle: isThrottled ? { perSecond, burst } : undefined,
+  };
 }
 
 function truncationFlags(flags: Flags, name: "log" | "webhook"): AuditBackendFlags["truncation"] {
@@ -93,7 +111,9 @@ function truncationFlags(flags: Flags, name: "log" | "webhook"): AuditBackendFla
   const maxEventBytes = numberOf(flags, flag("max-event-size"), 102_400);
   const maxBatchBytes = numberOf(flags, flag("max-batch-size"), 10_485_760);
   if (maxEventBytes <= 0 || maxBatchBytes < maxEventBytes) {
-    throw new UsageError(`invalid audit truncate ${name} max event size ${maxEventBytes} and batch size ${maxBatchBytes}: the event size must be greater than 0 and not more than the batch size`);
+    throw new UsageError(
+      `invalid audit truncate ${name} max event size ${maxEventBytes} and batch size ${maxBatchBytes}: the event size must be greater than 0 and not more than the batch size`,
+    );
   }
   return { maxEventBytes, maxBatchBytes };
 }

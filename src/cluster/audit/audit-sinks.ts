@@ -15,9 +15,15 @@ import type { AuditBackendFlags, AuditFlags } from "./audit-options.ts";
 import { RotatingFile, dayMs } from "./rotating-file.ts";
 
 /** Undefined when nothing is audited: without a policy, or without anywhere to write. Throws UsageError. */
-export async function auditOptions({ policyFile, log, webhook }: AuditFlags, environment: Environment): Promise<((metrics: MetricRegistry) => AuditOptions) | undefined> {
+export async function auditOptions(
+  { policyFile, log, webhook }: AuditFlags,
+  environment: Environment,
+): Promise<((metrics: MetricRegistry) => AuditOptions) | undefined> {
   const policy = policyFile === undefined ? undefined : await loadPolicy(policyFile);
-  const send = webhook === undefined ? undefined : await webhookSender(webhook.configFile).catch((error: unknown) => Promise.reject(new UsageError(`initializing audit webhook: ${messageOf(error)}`)));
+  const send =
+    webhook === undefined
+      ? undefined
+      : await webhookSender(webhook.configFile).catch((error: unknown) => Promise.reject(new UsageError(`initializing audit webhook: ${messageOf(error)}`)));
   if (policy === undefined || (log === undefined && webhook === undefined)) return undefined;
   const file = log === undefined ? undefined : openLog(log, environment);
   return (metrics) => {
@@ -26,7 +32,13 @@ export async function auditOptions({ policyFile, log, webhook }: AuditFlags, env
     if (log !== undefined && file !== undefined) sinks.push(wrapped(logSink(file, log.format, failures), log, { environment, failures, isConcurrent: false }));
     if (webhook !== undefined) {
       const { clock, random } = environment;
-      sinks.push(wrapped(webhookSink({ send: send!, clock, random, firstPauseMs: webhook.firstPauseMs, failures }), webhook, { environment, failures, isConcurrent: true }));
+      sinks.push(
+        wrapped(webhookSink({ send: send!, clock, random, firstPauseMs: webhook.firstPauseMs, failures }), webhook, {
+          environment,
+          failures,
+          isConcurrent: true,
+        }),
+      );
     }
     return { policy, sink: allSinks(sinks), isStrict: log?.mode === "blocking-strict" || webhook?.mode === "blocking-strict" };
   };
@@ -34,7 +46,9 @@ export async function auditOptions({ policyFile, log, webhook }: AuditFlags, env
 
 async function loadPolicy(path: string) {
   try {
-    const text = await readText(path).catch((error: unknown) => Promise.reject(new Error(`failed to read file path ${JSON.stringify(path)}: ${messageOf(error)}`)));
+    const text = await readText(path).catch((error: unknown) =>
+      Promise.reject(new Error(`failed to read file path ${JSON.stringify(path)}: ${messageOf(error)}`)),
+    );
     return readPolicy(yamlToJson(Buffer.from(text)), path);
   } catch (error) {
     throw new UsageError(`loading audit policy file: ${messageOf(error)}`);
@@ -49,7 +63,14 @@ interface LineWriter {
 function openLog(log: NonNullable<AuditFlags["log"]>, { clock }: Environment): LineWriter {
   if (log.path === "-") return { append: (line) => void process.stdout.write(`${line}\n`), close: () => Promise.resolve() };
   try {
-    return new RotatingFile({ path: log.path, maxBytes: log.maxMegabytes * 1024 * 1024, maxBackups: log.maxBackups, maxAgeMs: log.maxAgeDays * dayMs, compresses: log.compresses, clock });
+    return new RotatingFile({
+      path: log.path,
+      maxBytes: log.maxMegabytes * 1024 * 1024,
+      maxBackups: log.maxBackups,
+      maxAgeMs: log.maxAgeDays * dayMs,
+      compresses: log.compresses,
+      clock,
+    });
   } catch (error) {
     throw new UsageError(`ensureLogFile: ${messageOf(error)}`);
   }
@@ -69,7 +90,11 @@ function logSink(file: LineWriter, format: "json" | "legacy", failures: AuditFai
   };
 }
 
-function wrapped(sink: AuditSink, { mode, batch, truncation }: AuditBackendFlags, { environment, failures, isConcurrent }: { environment: Environment; failures: AuditFailures; isConcurrent: boolean }): AuditSink {
+function wrapped(
+  sink: AuditSink,
+  { mode, batch, truncation }: AuditBackendFlags,
+  { environment, failures, isConcurrent }: { environment: Environment; failures: AuditFailures; isConcurrent: boolean },
+): AuditSink {
   const cut = truncation === undefined ? sink : truncating(sink, truncation, failures);
   if (mode !== "batch") return cut;
   const { throttle, ...rest } = batch;

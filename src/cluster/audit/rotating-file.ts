@@ -39,7 +39,7 @@ export class RotatingFile {
   append(line: string): void {
     const bytes = Buffer.from(`${line}\n`);
     if (this.#file.bytes > 0 && this.#file.bytes + bytes.length > (this.#options.maxBytes || defaultBytes)) this.#rotate();
-    for (let written = 0; written < bytes.length; ) written += writeSync(this.#file.descriptor, bytes, written);
+    for (let written = 0; written < bytes.length;) written += writeSync(this.#file.descriptor, bytes, written);
     this.#file.bytes += bytes.length;
   }
 
@@ -75,7 +75,10 @@ export class RotatingFile {
     const { path, clock, maxBackups, maxAgeMs } = this.#options;
     const extension = extname(path);
     const prefix = `${basename(path, extension)}-`;
-    const names = readdirSync(dirname(path)).filter((name) => name.startsWith(prefix) && timeOf(name, prefix) !== undefined).sort().reverse();
+    const names = readdirSync(dirname(path))
+      .filter((name) => name.startsWith(prefix) && timeOf(name, prefix) !== undefined)
+      .sort()
+      .reverse();
     const isOld = (name: string) => maxAgeMs > 0 && clock.nowMs() - timeOf(name, prefix)! > maxAgeMs;
     for (const [index, name] of names.entries()) if ((maxBackups > 0 && index >= maxBackups) || isOld(name)) rmSync(join(dirname(path), name), { force: true });
   }

@@ -38,20 +38,33 @@ export async function readApiServerFiles(flags: Flags): Promise<ApiServerFiles> 
 /** Modes by flag, or the API type apiserver.config.k8s.io/v1 AuthorizationConfiguration. */
 async function authorization(flags: Flags): Promise<Pick<ApiServerFiles, "authorization">> {
   const file = flags.get("authorization-config")?.at(-1);
-  const modes = flags.get("authorization-mode")?.flatMap((list) => list.split(",")).filter((mode) => mode !== "");
-  if (file !== undefined && modes !== undefined) throw new UsageError("--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined");
+  const modes = flags
+    .get("authorization-mode")
+    ?.flatMap((list) => list.split(","))
+    .filter((mode) => mode !== "");
+  if (file !== undefined && modes !== undefined)
+    throw new UsageError("--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined");
   const policies = flags.get("authorization-policy-file")?.at(-1);
   const abac = policies === undefined ? {} : { abacPolicies: await text(policies) };
   if (file !== undefined) return { authorization: { ...(await authorizationFrom(await text(file))), ...abac } };
   if (modes === undefined || modes.length === 0) return {};
   const webhook = modes.includes("Webhook") ? await webhookByFlags(flags) : undefined;
-  return { authorization: { authorizers: modes.map((type) => ({ type, name: type.toLowerCase(), ...(type === "Webhook" && webhook !== undefined && { webhook }) })), ...abac } };
+  return {
+    authorization: {
+      authorizers: modes.map((type) => ({ type, name: type.toLowerCase(), ...(type === "Webhook" && webhook !== undefined && { webhook }) })),
+      ...abac,
+    },
+  };
 }
 
 /** The choice that an AuthorizationConfiguration makes. Throws UsageError. */
 export async function authorizationFrom(configuration: string): Promise<AuthorizationChoice> {
   const { authorizers } = yamlToJson(Buffer.from(configuration)) as { authorizers?: ConfiguredAuthorizer[] };
-  const made = (authorizers ?? []).map(async ({ type, name, webhook }) => ({ type, name, ...(webhook !== undefined && { webhook: await configuredWebhook(webhook) }) }));
+  const made = (authorizers ?? []).map(async ({ type, name, webhook }) => ({
+    type,
+    name,
+    ...(webhook !== undefined && { webhook: await configuredWebhook(webhook) }),
+  }));
   return { authorizers: await Promise.all(made) };
 }
 
@@ -127,10 +140,14 @@ interface AdmissionConfiguration {
 
 async function admissionConfigurations(path: string): Promise<Record<string, unknown>> {
   const { plugins = [] } = (await document(path)) as AdmissionConfiguration;
-  const entries = plugins.map(async ({ name, path: own, configuration }) => [name, own === undefined || own === "" ? configuration : await document(resolve(dirname(path), own))] as const);
+  const entries = plugins.map(
+    async ({ name, path: own, configuration }) =>
+      [name, own === undefined || own === "" ? configuration : await document(resolve(dirname(path), own))] as const,
+  );
   const configurations: Record<string, unknown> = Object.fromEntries(await Promise.all(entries));
   const images = configurations["ImagePolicyWebhook"] as { imagePolicy?: { kubeConfigFile?: string } } | undefined;
-  if (images?.imagePolicy !== undefined) configurations["ImagePolicyWebhook"] = { ...images, send: await sender(resolve(dirname(path), images.imagePolicy.kubeConfigFile ?? "")) };
+  if (images?.imagePolicy !== undefined)
+    configurations["ImagePolicyWebhook"] = { ...images, send: await sender(resolve(dirname(path), images.imagePolicy.kubeConfigFile ?? "")) };
   return configurations;
 }
 

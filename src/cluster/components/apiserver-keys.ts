@@ -56,7 +56,14 @@ async function givenServing(last: (name: string) => string | undefined): Promise
   if (certificateFile !== undefined && keyFile !== undefined) return () => pair(certificateFile, keyFile);
   if (directory === undefined) return undefined;
   const files = [join(directory, "apiserver.crt"), join(directory, "apiserver.key")] as const;
-  const areThere = await Promise.all(files.map((file) => access(file).then(() => true, () => false)));
+  const areThere = await Promise.all(
+    files.map((file) =>
+      access(file).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
   return areThere.includes(false) ? undefined : () => pair(...files);
 }
 
@@ -64,7 +71,8 @@ async function givenServing(last: (name: string) => string | undefined): Promise
 export async function pair(certificateFile: string, keyFile: string): Promise<KeyAndCertificate> {
   try {
     const [certificate, key] = [await readText(certificateFile), await readText(keyFile)];
-    for (const [what, pem] of Object.entries({ certificate, key })) if (!pem.includes("-----BEGIN ")) throw new Error(`tls: failed to find any PEM data in ${what} input`);
+    for (const [what, pem] of Object.entries({ certificate, key }))
+      if (!pem.includes("-----BEGIN ")) throw new Error(`tls: failed to find any PEM data in ${what} input`);
     if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))) throw new Error("tls: private key does not match public key");
     return { certificate, key };
   } catch (error) {
@@ -73,7 +81,16 @@ export async function pair(certificateFile: string, keyFile: string): Promise<Ke
 }
 
 function ownServing(certificates: Certificates, addresses: readonly string[]): Promise<KeyAndCertificate> {
-  const names = ["localhost", "127.0.0.1", "::1", hostname(), "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"];
+  const names = [
+    "localhost",
+    "127.0.0.1",
+    "::1",
+    hostname(),
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+  ];
   return certificates.serving("apiserver", [...names, ...addresses]);
 }
 

@@ -10,13 +10,18 @@ import { last } from "./apiserver-flags/flag-values.ts";
 import type { Flags } from "./apiserver-flags/flag-values.ts";
 
 /** Follows them until disposed of. `ownAuthority` is the PEM of ours, which always counts for clients. */
-export async function followFiles(flags: Flags, reloads: Reloads, { log, ownAuthority }: { readonly log: Log; readonly ownAuthority: string }): Promise<AsyncDisposable> {
+export async function followFiles(
+  flags: Flags,
+  reloads: Reloads,
+  { log, ownAuthority }: { readonly log: Log; readonly ownAuthority: string },
+): Promise<AsyncDisposable> {
   const followed = new AsyncDisposableStack();
   const onContent: Readonly<Record<string, (text: string) => void | Promise<void>>> = {
     "client-ca-file": (text) => reloads.clientAuthorities(text, [ownAuthority]),
     "requestheader-client-ca-file": (text) => reloads.proxyAuthorities(text),
     "authentication-config": (text) => reloads.authentication(text, () => yamlToJson(Buffer.from(text)) as AuthenticationConfiguration),
-    "authorization-config": async (text) => reloads.authorization(text, await authorizationFrom(text).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))),
+    "authorization-config": async (text) =>
+      reloads.authorization(text, await authorizationFrom(text).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))),
   };
   for (const [flag, apply] of Object.entries(onContent)) {
     const path = last(flags, flag);

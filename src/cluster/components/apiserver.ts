@@ -50,19 +50,42 @@ export async function startApiServer(environment: Environment, options: UpOption
     const plainStore = running.adopt(await openConfiguredStore(environment, options), (opened) => opened.close());
     const encryption = flags.encryption && running.use(await EncryptionAtRest.open(plainStore, flags.encryption, environment));
     const advertiseAddress = flags.advertiseAddress ?? firstHostAddress();
-    const { serving, servingSource, authority, clientAuthority, ...keys } = await apiServerKeys(given, certificates, [advertiseAddress, flags.serviceAddress, gatewayAddress(options.nodeCidr).address]);
+    const { serving, servingSource, authority, clientAuthority, ...keys } = await apiServerKeys(given, certificates, [
+      advertiseAddress,
+      flags.serviceAddress,
+      gatewayAddress(options.nodeCidr).address,
+    ]);
     // The port must be known before the server publishes it, and the server must exist before the listener can answer.
     const ready: { server?: ApiServer } = {};
     const handler: RequestHandler = async (request) => (ready.server === undefined ? starting() : ready.server.handle(request));
-    const listener = running.adopt(await listen(environment, options, { ...serving, handler, protocol: tlsProtocol(given), named: await namedCertificates(given) }), (opened) => opened.close());
+    const listener = running.adopt(
+      await listen(environment, options, { ...serving, handler, protocol: tlsProtocol(given), named: await namedCertificates(given) }),
+      (opened) => opened.close(),
+    );
     const kubeletClient = () => certificates.client("apiserver-kubelet-client", "kube-apiserver-kubelet-client", ["system:masters"]);
     const aggregatorClient = () => proxyClient(given, certificates);
     const dialer = running.adopt(new NodeDialer(await kubeletClient(), await certificates.authority(), environment.clock), (opened) => opened.close());
     const extensions = running.adopt(new ExtensionConnections(await aggregatorClient()), (opened) => opened.close());
     running.use(await followServingFiles(given, listener, environment.log));
     running.use(followPair({ ...environment, name: "apiserver", current: serving, source: servingSource, onNew: listener.setCertificate }));
-    running.use(followPair({ ...environment, name: "apiserver-kubelet-client", current: await kubeletClient(), source: kubeletClient, onNew: (pair) => dialer.renew(pair) }));
-    running.use(followPair({ ...environment, name: "front-proxy-client", current: await aggregatorClient(), source: aggregatorClient, onNew: (pair) => extensions.renew(pair) }));
+    running.use(
+      followPair({
+        ...environment,
+        name: "apiserver-kubelet-client",
+        current: await kubeletClient(),
+        source: kubeletClient,
+        onNew: (pair) => dialer.renew(pair),
+      }),
+    );
+    running.use(
+      followPair({
+        ...environment,
+        name: "front-proxy-client",
+        current: await aggregatorClient(),
+        source: aggregatorClient,
+        onNew: (pair) => extensions.renew(pair),
+      }),
+    );
     const webhooks = running.adopt(new WebhookConnections(), (opened) => opened.close());
     const { clock, random, log } = environment;
     const server = running.adopt(
@@ -108,7 +131,11 @@ export async function startApiServer(environment: Environment, options: UpOption
   }
 }
 
-async function listen({ log }: Environment, { bindAddress, port }: UpOptions, serving: Pick<TlsListenerOptions, "key" | "certificate" | "handler" | "protocol" | "named">): Promise<TlsListener> {
+async function listen(
+  { log }: Environment,
+  { bindAddress, port }: UpOptions,
+  serving: Pick<TlsListenerOptions, "key" | "certificate" | "handler" | "protocol" | "named">,
+): Promise<TlsListener> {
   try {
     return await listenTls({ address: bindAddress, port, log, maxBodyBytes, ...serving });
   } catch (error) {
@@ -121,7 +148,11 @@ async function listen({ log }: Environment, { bindAddress, port }: UpOptions, se
 
 /** Until the server has read its store every path answers so. */
 function starting() {
-  return { status: 503, headers: { "content-type": "text/plain; charset=utf-8", "retry-after": "1" }, body: { kind: "bytes", bytes: Buffer.from("the server is starting\n") } } as const;
+  return {
+    status: 503,
+    headers: { "content-type": "text/plain; charset=utf-8", "retry-after": "1" },
+    body: { kind: "bytes", bytes: Buffer.from("the server is starting\n") },
+  } as const;
 }
 
 async function openConfiguredStore(environment: Environment, options: UpOptions): Promise<Store> {

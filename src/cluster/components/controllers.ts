@@ -20,7 +20,9 @@ export const startControllers: StartComponent = async ({ environment, options, c
   const authorityKey = await certificates.authorityKey();
   const serviceAccountKey = (await file("service-account-private-key-file")) ?? (await certificates.serviceAccountKey());
   const group = new TaskGroup({ onFailure: (name, error) => log.error("Component failed", { name, error }) });
-  group.start("controllers", (signal) => runControllers({ transportFor, clock, random, log, signal, caBundle, authorityKey, serviceAccountKey, quotaRules, flags, ...namespaceGrace(options) }));
+  group.start("controllers", (signal) =>
+    runControllers({ transportFor, clock, random, log, signal, caBundle, authorityKey, serviceAccountKey, quotaRules, flags, ...namespaceGrace(options) }),
+  );
   return { [Symbol.asyncDispose]: () => group.close() };
 };
 
@@ -34,5 +36,13 @@ async function defaultFlags(environment: Environment, options: UpOptions): Promi
   if (!options.components.has("nodes")) return [];
   await using borrowed = borrowPrograms(environment);
   const hasPodNetwork = (await chooseDataPlane(options, borrowed.programs)) === "nft";
-  return [["controllers", ["*,bootstrapsigner,tokencleaner"]], ...(hasPodNetwork ? ([["allocate-node-cidrs", ["true"]], ["cluster-cidr", [options.podCidrs.join(",")]]] as [string, string[]][]) : [])];
+  return [
+    ["controllers", ["*,bootstrapsigner,tokencleaner"]],
+    ...(hasPodNetwork
+      ? ([
+          ["allocate-node-cidrs", ["true"]],
+          ["cluster-cidr", [options.podCidrs.join(",")]],
+        ] as [string, string[]][])
+      : []),
+  ];
 }

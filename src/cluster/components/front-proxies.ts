@@ -17,13 +17,20 @@ export interface FrontProxies {
 
 /** The name in our own certificate, and the headers, when no flag says otherwise. */
 const ownName = "front-proxy-client";
-const ownHeaders: Readonly<Record<string, readonly string[]>> = { "allowed-names": [ownName], "username-headers": ["X-Remote-User"], "group-headers": ["X-Remote-Group"], "extra-headers-prefix": ["X-Remote-Extra-"] };
+const ownHeaders: Readonly<Record<string, readonly string[]>> = {
+  "allowed-names": [ownName],
+  "username-headers": ["X-Remote-User"],
+  "group-headers": ["X-Remote-Group"],
+  "extra-headers-prefix": ["X-Remote-Extra-"],
+};
 
 /** Without an authority of proxies it is our own, whose one certificate the aggregator shows. Throws UsageError. */
 export async function frontProxies(flags: Flags, certificates: Certificates): Promise<FrontProxies> {
   const path = last(flags, "requestheader-client-ca-file") ?? "";
   const isOwn = path === "";
-  const bundle = isOwn ? await certificates.frontProxy().authority() : await readText(path).catch((error: unknown) => Promise.reject(new UsageError(error instanceof Error ? error.message : String(error))));
+  const bundle = isOwn
+    ? await certificates.frontProxy().authority()
+    : await readText(path).catch((error: unknown) => Promise.reject(new UsageError(error instanceof Error ? error.message : String(error))));
   const authorities = certificatesOf(bundle);
   if (authorities.length === 0) throw new UsageError(`error loading CA bundle: data does not contain any valid RSA or ECDSA certificates: ${path}`);
   const names = (flag: string) => lists(flags, `requestheader-${flag}`) ?? (isOwn ? ownHeaders[flag] : undefined) ?? [];
@@ -31,7 +38,13 @@ export async function frontProxies(flags: Flags, certificates: Certificates): Pr
   return {
     proxies: {
       authorities,
-      names: { allowedNames: names("allowed-names"), username: headers("username-headers"), uid: headers("uid-headers"), group: headers("group-headers"), extraPrefixes: headers("extra-headers-prefix") },
+      names: {
+        allowedNames: names("allowed-names"),
+        username: headers("username-headers"),
+        uid: headers("uid-headers"),
+        group: headers("group-headers"),
+        extraPrefixes: headers("extra-headers-prefix"),
+      },
     },
     proxyConfiguration: {
       "requestheader-allowed-names": JSON.stringify(names("allowed-names")),

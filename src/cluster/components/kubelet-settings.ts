@@ -26,11 +26,15 @@ export async function readKubeletSettings({ flags }: Pick<UpOptions, "flags">, l
 }
 
 /** From `--kubelet.image-credential-provider-config=FILE` and `--kubelet.image-credential-provider-bin-dir=DIR`; undefined without them. Throws UsageError. */
-export async function readProviders({ flags }: Pick<UpOptions, "flags">, parts: { programs: Programs; clock: Clock; log: Log }): Promise<CredentialProviders | undefined> {
+export async function readProviders(
+  { flags }: Pick<UpOptions, "flags">,
+  parts: { programs: Programs; clock: Clock; log: Log },
+): Promise<CredentialProviders | undefined> {
   const own = flags.get("kubelet");
   const [file, directory] = [own?.get("image-credential-provider-config")?.at(-1), own?.get("image-credential-provider-bin-dir")?.at(-1)];
   if (file === undefined && directory === undefined) return undefined;
-  if (file === undefined || directory === undefined) throw new UsageError("--kubelet.image-credential-provider-config and --kubelet.image-credential-provider-bin-dir are given together");
+  if (file === undefined || directory === undefined)
+    throw new UsageError("--kubelet.image-credential-provider-config and --kubelet.image-credential-provider-bin-dir are given together");
   try {
     const providers = readCredentialProviders(await readDocument("image-credential-provider-config", file));
     return new CredentialProviders({ ...parts, providers, directory, environment: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" } });

@@ -8,7 +8,19 @@ import { TaskGroup } from "../../base/task-group.ts";
 import { Client, userAgent } from "../../client/index.ts";
 import { createMounts } from "../../host/index.ts";
 import type { Programs } from "../../host/index.ts";
-import { createKubelet, defaultSettings, DiskStorage, kubeletServer, nodeNetworkCalls, NoStorage, parseResolvConf, readMachine, serverAccess, shutdownMs, simulatedMachine } from "../../kubelet/index.ts";
+import {
+  createKubelet,
+  defaultSettings,
+  DiskStorage,
+  kubeletServer,
+  nodeNetworkCalls,
+  NoStorage,
+  parseResolvConf,
+  readMachine,
+  serverAccess,
+  shutdownMs,
+  simulatedMachine,
+} from "../../kubelet/index.ts";
 import type { Kubelet, KubeletOptions, Machine, PodStorage } from "../../kubelet/index.ts";
 import { UsageError } from "../arguments.ts";
 import type { UpOptions } from "../up-options.ts";
@@ -55,12 +67,23 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
     const listener = await listenKubelet(context, { ...listening, handler: handlerOf(nodeNames[0]!, () => kubelets) });
     running.defer(() => listener.close());
     listeners.push(listener);
-    running.use(followPair({ ...environment, name: "kubelet", current: serving, source: servingSource, onNew: (pair) => listeners.forEach((each) => each.setCertificate(pair)) }));
+    running.use(
+      followPair({
+        ...environment,
+        name: "kubelet",
+        current: serving,
+        source: servingSource,
+        onNew: (pair) => listeners.forEach((each) => each.setCertificate(pair)),
+      }),
+    );
     const credentialProviders = await readProviders(options, { programs: borrowed.programs, clock: environment.clock, log });
     const shared = await nodeOptions(context, runtime, { address, port: listener.port });
     for (const [index, nodeName] of nodeNames.entries()) {
       const folder = index === 0 ? "" : join("nodes", nodeName);
-      const own = index === 0 || nodeNames.length > maxListeners ? listener : await listenTls({ ...listening, port: 0, handler: handlerOf(nodeName, () => kubelets.slice(index, index + 1)) });
+      const own =
+        index === 0 || nodeNames.length > maxListeners
+          ? listener
+          : await listenTls({ ...listening, port: 0, handler: handlerOf(nodeName, () => kubelets.slice(index, index + 1)) });
       if (own !== listener) {
         running.defer(() => own.close());
         listeners.push(own);
@@ -83,7 +106,14 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
     for (const kubelet of kubelets) group.start(`kubelet ${kubelet.nodeName}`, (signal) => kubelet.run(signal));
     running.defer(() => group.close());
     const waitsMs = shutdownMs(shared.settings ?? defaultSettings);
-    if (waitsMs > 0) running.use(await watchMachineShutdown({ programs: borrowed.programs, log, onShutdown: async () => void (await Promise.all(kubelets.map((kubelet) => kubelet.shutDown()))) }));
+    if (waitsMs > 0)
+      running.use(
+        await watchMachineShutdown({
+          programs: borrowed.programs,
+          log,
+          onShutdown: async () => void (await Promise.all(kubelets.map((kubelet) => kubelet.shutDown()))),
+        }),
+      );
     return running;
   } catch (error) {
     await running.disposeAsync();
@@ -154,7 +184,12 @@ function tellsPodCidrs({ components, isFurtherNode }: UpOptions): boolean {
 async function nodeStorage({ environment, options }: ComponentContext, { kind, images }: NodeRuntime, programs: Programs, folder: string): Promise<PodStorage> {
   if (kind === "simulated") return new NoStorage();
   const host = kind === "containerd" ? { host: { mounts: createMounts({ programs }), programs } } : {};
-  const storage = new DiskStorage({ root: join(options.dataDir, "kubelet", folder), clock: environment.clock, ...host, ...(images !== undefined && { images }) });
+  const storage = new DiskStorage({
+    root: join(options.dataDir, "kubelet", folder),
+    clock: environment.clock,
+    ...host,
+    ...(images !== undefined && { images }),
+  });
   await storage.start();
   return storage;
 }

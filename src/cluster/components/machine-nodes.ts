@@ -23,7 +23,13 @@ export const startMachineNodes: StartComponent = async (context) => {
   const { log } = environment;
   if ((await chooseRuntime(options, borrowed.programs)).kind !== "containerd" || !options.components.has("kubelet")) return borrowed;
   await writeRanges(options.dataDir, options);
-  const nodes = new MachineNodes({ environment, programs: borrowed.programs, dataDir: options.dataDir, serverPort: async () => Number(new URL(api.url).port), transport: () => transportFor(administrator) });
+  const nodes = new MachineNodes({
+    environment,
+    programs: borrowed.programs,
+    dataDir: options.dataDir,
+    serverPort: async () => Number(new URL(api.url).port),
+    transport: () => transportFor(administrator),
+  });
   const group = new TaskGroup({ onFailure: (name, error) => log.error("A part of the nodes failed", { name, error }) });
   const user = "system:serviceaccount:kube-system:coracle-node-approver";
   await ensureComponentRole(context, { name: "system:coracle-node-approver", user, rules: approverRules() });

@@ -30,11 +30,24 @@ export async function watchMachineShutdown({ programs, log, onShutdown }: Machin
 
 /** The lock lives as long as the program that systemd-inhibit runs: one that tells the signal which the lock delays. */
 async function startInhibitor(programs: Programs, log: Log): Promise<RunningProgram | undefined> {
-  const hasSystemd = await access("/run/systemd/system").then(() => true, () => false);
+  const hasSystemd = await access("/run/systemd/system").then(
+    () => true,
+    () => false,
+  );
   const path = process.env["PATH"] ?? "";
   if (!hasSystemd || (await findOnPath("systemd-inhibit", path)) === undefined || (await findOnPath("busctl", path)) === undefined) return undefined;
   const match = "type='signal',interface='org.freedesktop.login1.Manager',member='PrepareForShutdown'";
-  const args = ["--what=shutdown", "--mode=delay", "--who=kubelet", "--why=Kubelet needs time to handle node shutdown", "busctl", "--system", "--json=short", `--match=${match}`, "monitor"];
+  const args = [
+    "--what=shutdown",
+    "--mode=delay",
+    "--who=kubelet",
+    "--why=Kubelet needs time to handle node shutdown",
+    "busctl",
+    "--system",
+    "--json=short",
+    `--match=${match}`,
+    "monitor",
+  ];
   return programs.start({ command: "systemd-inhibit", args }).catch((error: unknown) => {
     log.warn("Could not make systemd wait for pods at a shutdown", { error });
     return undefined;

@@ -25,9 +25,17 @@ export const startMetrics: StartComponent = async (context) => {
     return { async [Symbol.asyncDispose]() {} };
   }
   await ensureComponentRole(context, { name: "system:metrics-server", user, rules: metricsRules() });
-  const server = new MetricsServer({ clock, log, transport: transportFor({ username: user, groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"] }) });
+  const server = new MetricsServer({
+    clock,
+    log,
+    transport: transportFor({ username: user, groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"] }),
+  });
   // The API server has authorized what it passes on; nobody else is answered.
-  const proxies = requestHeaders(new CertificateTrust([await certificates.frontProxy().authority()]), { allowedNames: ["front-proxy-client"], username: ["x-remote-user"], uid: [], group: [], extraPrefixes: [] }, clock);
+  const proxies = requestHeaders(
+    new CertificateTrust([await certificates.frontProxy().authority()]),
+    { allowedNames: ["front-proxy-client"], username: ["x-remote-user"], uid: [], group: [], extraPrefixes: [] },
+    clock,
+  );
   const handler = async (request: ApiRequest) => {
     const outcome = await proxies.authenticate(request);
     return outcome !== undefined && "user" in outcome ? server.serve(request) : bytesResponse(401, "text/plain", "Unauthorized\n");
@@ -39,7 +47,8 @@ export const startMetrics: StartComponent = async (context) => {
   const group = new TaskGroup({ onFailure: (name, error) => log.error("A component failed", { name, error }) });
   group.start("publish", async (signal) => {
     const client = new Client({ transport: transportFor(administrator), clock, userAgent: "coracle-metrics", signal });
-    if (!(await publishMetrics(client, { address, port: listener.port, authority: await certificates.authority() }))) log.info("Left metrics to the metrics server that is there already");
+    if (!(await publishMetrics(client, { address, port: listener.port, authority: await certificates.authority() })))
+      log.info("Left metrics to the metrics server that is there already");
   });
   return {
     async [Symbol.asyncDispose]() {

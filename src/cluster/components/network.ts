@@ -35,7 +35,13 @@ export async function startNetwork(context: ComponentContext): Promise<AsyncDisp
     running.defer(() => group.close());
     // On a node that has joined, the cluster has seen to it.
     if (await certificates.canSign()) await ensureComponentRole(context, { name: "system:coracle-network", user, rules: policyRules() });
-    const shared = { ...environment, log, programs, transport: transportFor({ username: user, groups: ["system:authenticated"] }), nodeName: options.nodeName ?? hostname().toLowerCase() };
+    const shared = {
+      ...environment,
+      log,
+      programs,
+      transport: transportFor({ username: user, groups: ["system:authenticated"] }),
+      nodeName: options.nodeName ?? hostname().toLowerCase(),
+    };
     const server = new URL(api.url).hostname;
     const serverAddress = isIPv4(server) && !server.startsWith("127.") ? server : undefined;
     group.start("routes", (signal) => runNodeRoutes({ ...shared, clusterCidrs: options.podCidrs, serverAddress }, signal));

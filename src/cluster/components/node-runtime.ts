@@ -48,7 +48,13 @@ async function startContainerdRuntime({ environment, options, programs, group }:
   const { clock, log } = environment;
   const place = await containerdPlace({ environment, options, programs, group });
   const runtime = connectContainerd({ socketPath: place.socketPath, clock });
-  const loader = createImageLoader({ programs, images: runtime, clock, socketPath: place.socketPath, ...(place.snapshotter !== undefined && { snapshotter: place.snapshotter }) });
+  const loader = createImageLoader({
+    programs,
+    images: runtime,
+    clock,
+    socketPath: place.socketPath,
+    ...(place.snapshotter !== undefined && { snapshotter: place.snapshotter }),
+  });
   // The first start builds our images; pods that want them wait no longer than their pull's back-off.
   await loader.ensureBuiltinImages();
   log.info("Images are there", { socket: place.socketPath });
@@ -62,7 +68,14 @@ async function containerdPlace({ environment, options, programs, group }: NodeRu
   const { clock, log } = environment;
   const directory = runtimeDirectory(options.dataDir);
   await mkdir(directory, { recursive: true, mode: 0o711 });
-  const instance = await startContainerd({ programs, clock, log, dataDirectory: options.dataDir, runtimeDirectory: directory, cniConfDirectory: cniConfDirectory(options.dataDir) });
+  const instance = await startContainerd({
+    programs,
+    clock,
+    log,
+    dataDirectory: options.dataDir,
+    runtimeDirectory: directory,
+    cniConfDirectory: cniConfDirectory(options.dataDir),
+  });
   group.start("containerd", (signal) => instance.run(signal));
   return instance;
 }

@@ -8,5 +8,6 @@ import type { QuotaRules } from "../../controllers/index.ts";
 export const quotaRules: QuotaRules = {
   counts: (group, resource, name) => evaluatorFor(group, resource)?.matches(name) === true,
   usage: (group, resource, object) => evaluatorFor(group, resource)?.usage(object as KubeObject) ?? new Map(),
-  isInScope: (group, resource, object, quota) => scopesOf(quota as ResourceQuota).every((scope) => isInScope(`${group}/${resource}`, object as KubeObject, scope)),
+  isInScope: (group, resource, object, quota) =>
+    scopesOf(quota as ResourceQuota).every((scope) => isInScope(`${group}/${resource}`, object as KubeObject, scope)),
 };

@@ -47,7 +47,12 @@ async function configurationText(file: string): Promise<Buffer> {
 const defaultPort = 10259;
 
 /** Listens where `--secure-port` says: a process of its own at Kubernetes' port, and beside other components only when asked to. */
-async function serve(scheduler: Scheduler, transport: Transport, { environment, options, certificates }: ComponentContext, running: AsyncDisposableStack): Promise<void> {
+async function serve(
+  scheduler: Scheduler,
+  transport: Transport,
+  { environment, options, certificates }: ComponentContext,
+  running: AsyncDisposableStack,
+): Promise<void> {
   const { clock, log } = environment;
   const asked = options.flags.get("scheduler")?.get("secure-port")?.at(-1);
   if (asked !== undefined && !/^\d{1,5}$/.test(asked)) throw new UsageError(`--scheduler.secure-port wants a port number; not ${JSON.stringify(asked)}`);

@@ -19,7 +19,8 @@ import { followServingFiles, namedCertificates } from "./serving-files.ts";
 
 const certificateFor = (...names: string[]) => new Certificates(keysInMemory(), systemClock()).serving(names[0]!, names);
 const flags = (entries: Record<string, string | string[]>) => new Map(Object.entries(entries).map(([name, value]) => [name, [value].flat()]));
-const listen = (options: Partial<TlsListenerOptions> & KeyAndCertificate) => listenTls({ address: "127.0.0.1", port: 0, handler: async () => bytesResponse(200, "text/plain", ""), log: silentLog, maxBodyBytes: 0, ...options });
+const listen = (options: Partial<TlsListenerOptions> & KeyAndCertificate) =>
+  listenTls({ address: "127.0.0.1", port: 0, handler: async () => bytesResponse(200, "text/plain", ""), log: silentLog, maxBodyBytes: 0, ...options });
 
 /** What a client meets: the certificate's common name, protocol and suite; or why there is no connection. */
 async function met({ port }: TlsListener, options: tls.ConnectionOptions = {}): Promise<{ name: string; protocol: string | null; suite: string } | string> {
@@ -46,7 +47,8 @@ async function written(folder: string, name: string, { key, certificate }: KeyAn
 test("the flags for versions and suites of TLS decide what a client may speak", async () => {
   const serving = await certificateFor("a");
   await using stack = new AsyncDisposableStack();
-  const by = async (entries: Record<string, string>) => stack.adopt(await listen({ ...serving, protocol: tlsProtocol(flags(entries)) }), (opened) => opened.close());
+  const by = async (entries: Record<string, string>) =>
+    stack.adopt(await listen({ ...serving, protocol: tlsProtocol(flags(entries)) }), (opened) => opened.close());
   const old = { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT:@SECLEVEL=0" } as const;
   const plain = await by({});
   equal(await met(plain, old), "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION");
@@ -68,10 +70,20 @@ test("certificates by name: a flag's names before a certificate's, plain names b
   const own = await written(folder, "own", await certificateFor("own", "one.example.com", "other.example.com"));
   const wild = await written(folder, "wild", await certificateFor("wild"));
   const [certificateFile, keyFile] = (await written(folder, "serving", await certificateFor("first"))).split(",") as [string, string];
-  const given = flags({ "tls-sni-cert-key": [own, `${wild}:*.example.com,One.example.com`], "tls-cert-file": certificateFile, "tls-private-key-file": keyFile });
+  const given = flags({
+    "tls-sni-cert-key": [own, `${wild}:*.example.com,One.example.com`],
+    "tls-cert-file": certificateFile,
+    "tls-private-key-file": keyFile,
+  });
   const listener = stack.adopt(await listen({ ...(await certificateFor("first")), named: await namedCertificates(given) }), (opened) => opened.close());
   const nameFor = async (servername: string) => ((await met(listener, { servername })) as { name: string }).name;
-  deepEqual(await Promise.all(["one.example.com", "other.example.com", "x.example.com", "x.y.example.com", "elsewhere"].map(nameFor)), ["wild", "own", "wild", "first", "first"]);
+  deepEqual(await Promise.all(["one.example.com", "other.example.com", "x.example.com", "x.y.example.com", "elsewhere"].map(nameFor)), [
+    "wild",
+    "own",
+    "wild",
+    "first",
+    "first",
+  ]);
 
   const changes: Record<"serving" | "named", PromiseWithResolvers<void>> = { serving: Promise.withResolvers(), named: Promise.withResolvers() };
   const watched: TlsListener = {
@@ -98,7 +110,14 @@ test("certificates by name that cannot be used are told in upstream's words", as
   const folder = await mkdtemp(join(tmpdir(), "sni-"));
   await using stack = new AsyncDisposableStack();
   stack.defer(() => rm(folder, { recursive: true }));
-  const [certificate, key] = [(await written(folder, "a", await certificateFor("a"))).split(",")[0], (await written(folder, "b", await certificateFor("b"))).split(",")[1]];
-  await rejects(namedCertificates(flags({ "tls-sni-cert-key": "/none,/none" })), { message: "failed to load SNI cert and key: open /none: no such file or directory" });
-  await rejects(namedCertificates(flags({ "tls-sni-cert-key": `${certificate},${key}` })), { message: "failed to load SNI cert and key: tls: private key does not match public key" });
+  const [certificate, key] = [
+    (await written(folder, "a", await certificateFor("a"))).split(",")[0],
+    (await written(folder, "b", await certificateFor("b"))).split(",")[1],
+  ];
+  await rejects(namedCertificates(flags({ "tls-sni-cert-key": "/none,/none" })), {
+    message: "failed to load SNI cert and key: open /none: no such file or directory",
+  });
+  await rejects(namedCertificates(flags({ "tls-sni-cert-key": `${certificate},${key}` })), {
+    message: "failed to load SNI cert and key: tls: private key does not match public key",
+  });
 });

@@ -20,7 +20,8 @@ export async function namedCertificates(flags: Flags): Promise<NamedCertificates
     }),
   );
   const named = new Map<string, ServedPair>();
-  const add = (names: readonly string[], served: ServedPair) => names.map((name) => name.toLowerCase()).forEach((name) => named.has(name) || named.set(name, served));
+  const add = (names: readonly string[], served: ServedPair) =>
+    names.map((name) => name.toLowerCase()).forEach((name) => named.has(name) || named.set(name, served));
   for (const { served, names } of given) if (names !== undefined) add(names, served);
   for (const { served, names } of given) if (names === undefined) add(namesOf(served.certificate), served);
   return named;
@@ -45,7 +46,8 @@ export async function followServingFiles(flags: Flags, listener: TlsListener, lo
     for (const path of paths) followed.use(new FollowedFile({ path, log, content: await readText(path), onContent }));
   };
   const [certificateFile, keyFile] = [last(flags, "tls-cert-file"), last(flags, "tls-private-key-file")];
-  if (certificateFile !== undefined && keyFile !== undefined) await follow([certificateFile, keyFile], async () => listener.setCertificate(await pair(certificateFile, keyFile)));
+  if (certificateFile !== undefined && keyFile !== undefined)
+    await follow([certificateFile, keyFile], async () => listener.setCertificate(await pair(certificateFile, keyFile)));
   const paths = namedFiles(flags).flatMap((files) => [files.certificateFile, files.keyFile]);
   await follow([...new Set(paths)], async () => listener.setNamedCertificates(await namedCertificates(flags)));
   return followed;

@@ -41,11 +41,17 @@ export async function runJoin(words: readonly string[]): Promise<void> {
   const environment = commandEnvironment();
   const store = keyDirectory(options.dataDir);
   const known = await readJoined(options.dataDir);
-  if (known === undefined && given === undefined) throw new UsageError(`${options.dataDir} has joined no cluster yet: name its server and a token, as \`coracle token create\` prints them`);
+  if (known === undefined && given === undefined)
+    throw new UsageError(`${options.dataDir} has joined no cluster yet: name its server and a token, as \`coracle token create\` prints them`);
   const joined = known ?? { server: serverUrl(given!), name: options.nodeName ?? hostname().toLowerCase() };
   requireName(joined.name);
   if (known === undefined) {
-    await bootstrap(joined, { environment, store, token: parsed.options.get("token") ?? "", hashes: (parsed.options.get("ca-cert-hash") ?? "").split(",").filter(Boolean) });
+    await bootstrap(joined, {
+      environment,
+      store,
+      token: parsed.options.get("token") ?? "",
+      hashes: (parsed.options.get("ca-cert-hash") ?? "").split(",").filter(Boolean),
+    });
     await writeFile(join(options.dataDir, joinedFile), `${JSON.stringify(joined)}\n`, { mode: 0o600 });
   }
   const place = await placeOf(joined, store, environment);
@@ -96,7 +102,8 @@ const nodeUser = (name: string) => ({ username: `system:node:${name}`, groups: [
 async function placeOf({ server, name }: Joined, store: KeyStore, { clock }: Environment) {
   const [ca, identity] = await Promise.all([store.read("ca.crt"), readPair(store, nodeCertificates(name)[0].file)]);
   if (ca === undefined || identity === undefined) throw new Error(`the node's certificates are not ${store.place}: remove the directory and join again`);
-  if (lifeOf(identity.certificate).endMs <= clock.nowMs()) throw new Error(`the node's certificates ${store.place} have ended: remove the directory and join again`);
+  if (lifeOf(identity.certificate).endMs <= clock.nowMs())
+    throw new Error(`the node's certificates ${store.place} have ended: remove the directory and join again`);
   await using transport = new TlsTransport({ url: server, clock, ca, ...identity });
   const client = new Client({ transport: transport.send, clock, userAgent: "coracle" });
   const { data } = await client.get(resources.configMaps, "kube-system", settingsName);
@@ -107,7 +114,8 @@ async function placeOf({ server, name }: Joined, store: KeyStore, { clock }: Env
   for (const end = clock.monotonicMs() + 60_000; ; await sleep(clock, 100)) {
     const { spec } = await client.get(resources.nodes, "", name);
     if ((spec?.podCIDRs ?? []).length > 0) return { ...settings, nodePodCidrs: spec!.podCIDRs! };
-    if (clock.monotonicMs() > end) throw new Error(`node ${name} got no range for its pods within 60 s: the cluster's controllers run with --allocate-node-cidrs?`);
+    if (clock.monotonicMs() > end)
+      throw new Error(`node ${name} got no range for its pods within 60 s: the cluster's controllers run with --allocate-node-cidrs?`);
   }
 }
 

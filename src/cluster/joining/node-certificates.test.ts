@@ -35,7 +35,9 @@ test("a node renews its certificates as itself before they end, and keeps the ol
   const before = await kept();
   let warnings = 0;
   const log = { ...silentLog, warn: () => void warnings++ };
-  cluster.startComponent("node", ({ signal, clock, transportFor }) => renewNodeCertificates(certificates, { store, clock, log, transport: transportFor(node) }, signal));
+  cluster.startComponent("node", ({ signal, clock, transportFor }) =>
+    renewNodeCertificates(certificates, { store, clock, log, transport: transportFor(node) }, signal),
+  );
 
   // Nobody signs.
   await cluster.until(() => warnings === certificates.length, 30 * dayMs);
@@ -43,8 +45,19 @@ test("a node renews its certificates as itself before they end, and keeps the ol
 
   const authority = new Certificates(own, cluster.clock);
   const [caBundle, authorityKey] = [await authority.authority(), await authority.authorityKey()];
-  cluster.startComponent("controllers", (context) => runControllers({ ...context, caBundle, authorityKey, quotaRules, flags: new Map(), selection: ["certificatesigningrequest-approving-controller", "certificatesigningrequest-signing-controller"] }));
-  cluster.startComponent("approver", ({ signal, transportFor, ...context }) => runApprover({ ...context, transport: transportFor({ username: "approver", groups: ["system:masters"] }) }, signal));
+  cluster.startComponent("controllers", (context) =>
+    runControllers({
+      ...context,
+      caBundle,
+      authorityKey,
+      quotaRules,
+      flags: new Map(),
+      selection: ["certificatesigningrequest-approving-controller", "certificatesigningrequest-signing-controller"],
+    }),
+  );
+  cluster.startComponent("approver", ({ signal, transportFor, ...context }) =>
+    runApprover({ ...context, transport: transportFor({ username: "approver", groups: ["system:masters"] }) }, signal),
+  );
   const isRenewed = async () => (await kept()).every((certificate, index) => certificate !== before[index]);
   await cluster.until(isRenewed, 30 * dayMs);
   for (const [index, pem] of (await kept()).entries()) {

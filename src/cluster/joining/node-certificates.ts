@@ -26,7 +26,10 @@ export function nodeCertificates(name: string, address = firstHostAddress()): re
   return [
     { file: clientName(own.commonName), wish: { ...own, hosts: [], signerName: "kubernetes.io/kube-apiserver-client-kubelet", isServer: false } },
     { file: "kubelet", wish: { ...own, hosts: [name, address], signerName: "kubernetes.io/kubelet-serving", isServer: true } },
-    { file: clientName(proxyUser), wish: { commonName: proxyUser, organizations: [], hosts: [], signerName: "kubernetes.io/kube-apiserver-client", isServer: false } },
+    {
+      file: clientName(proxyUser),
+      wish: { commonName: proxyUser, organizations: [], hosts: [], signerName: "kubernetes.io/kube-apiserver-client", isServer: false },
+    },
   ];
 }
 
@@ -49,7 +52,11 @@ const retryMs = 10 * 60_000;
 const longestWaitMs = 12 * 3_600_000;
 
 /** Renews each when 80 % of its life are over, until `signal` aborts. What fails is told and tried again. */
-export async function renewNodeCertificates(certificates: readonly NodeCertificate[], options: NodeCertificateOptions & { readonly log: Log }, signal: AbortSignal): Promise<void> {
+export async function renewNodeCertificates(
+  certificates: readonly NodeCertificate[],
+  options: NodeCertificateOptions & { readonly log: Log },
+  signal: AbortSignal,
+): Promise<void> {
   const { store, clock, log } = options;
   for (;;) {
     let waitMs = longestWaitMs;

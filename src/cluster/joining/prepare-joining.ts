@@ -32,7 +32,13 @@ export async function prepareJoining(client: Client, { server, authority, dataDi
     ["coracle:approve-node", "system:certificates.k8s.io:certificatesigningrequests:nodeclient", nodeGroup],
     ["coracle:renew-node", "system:certificates.k8s.io:certificatesigningrequests:selfnodeclient", "system:nodes"],
   ] as const)
-    await make(client, resources.clusterRoleBindings, { kind: "ClusterRoleBinding", apiVersion, metadata: { name }, roleRef: { apiGroup, kind: "ClusterRole", name: role }, subjects: [group(subject)] });
+    await make(client, resources.clusterRoleBindings, {
+      kind: "ClusterRoleBinding",
+      apiVersion,
+      metadata: { name },
+      roleRef: { apiGroup, kind: "ClusterRole", name: role },
+      subjects: [group(subject)],
+    });
 }
 
 /** A kubeconfig without a user. */

@@ -41,7 +41,14 @@ async function createToken(client: Client, expiration: string): Promise<string> 
     apiVersion: "v1",
     metadata: { namespace: "kube-system", name: `bootstrap-token-${id}` },
     type: "bootstrap.kubernetes.io/token",
-    stringData: { "token-id": id, "token-secret": secret, expiration, "usage-bootstrap-authentication": "true", "usage-bootstrap-signing": "true", "auth-extra-groups": nodeGroup },
+    stringData: {
+      "token-id": id,
+      "token-secret": secret,
+      expiration,
+      "usage-bootstrap-authentication": "true",
+      "usage-bootstrap-signing": "true",
+      "auth-extra-groups": nodeGroup,
+    },
   });
   return `${id}.${secret}`;
 }

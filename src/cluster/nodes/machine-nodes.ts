@@ -72,8 +72,20 @@ export class MachineNodes {
     await plugIn(place, { programs, instanceId: this.#instanceId, ranges });
     await this.#handOut(place, name);
     const log = join(folder, "node.log");
-    const words = ["node", "run", name, "--data-dir", folder, "--server", `https://${place.gateway}:${await this.#options.serverPort()}`, ...wordsOf(place, ranges)];
-    const started = await programsOf(place.namespace, programs).startDetached({ command: process.execPath, args: [...process.execArgv, process.argv[1]!, ...words] }, log);
+    const words = [
+      "node",
+      "run",
+      name,
+      "--data-dir",
+      folder,
+      "--server",
+      `https://${place.gateway}:${await this.#options.serverPort()}`,
+      ...wordsOf(place, ranges),
+    ];
+    const started = await programsOf(place.namespace, programs).startDetached(
+      { command: process.execPath, args: [...process.execArgv, process.argv[1]!, ...words] },
+      log,
+    );
     let exitCode: number | undefined;
     started.exited.then(
       (code) => (exitCode = code),
@@ -164,13 +176,17 @@ export class MachineNodes {
 
   async #record(name: string): Promise<NodeRecord> {
     const record = (await this.list()).find((node) => node.name === name);
-    if (record === undefined) throw new UsageError(`there is no node ${JSON.stringify(name)}: \`coracle node ls\` lists those that can be stopped, started and removed`);
+    if (record === undefined)
+      throw new UsageError(`there is no node ${JSON.stringify(name)}: \`coracle node ls\` lists those that can be stopped, started and removed`);
     return record;
   }
 
   async #ranges(): Promise<ClusterRanges> {
     const ranges = await readRanges(this.#options.dataDir);
-    if (ranges === undefined) throw new UsageError("further nodes are for clusters with containers: start `coracle up --runtime containerd` first; with other runtimes use `coracle up --nodes N`");
+    if (ranges === undefined)
+      throw new UsageError(
+        "further nodes are for clusters with containers: start `coracle up --runtime containerd` first; with other runtimes use `coracle up --nodes N`",
+      );
     return ranges;
   }
 
@@ -180,5 +196,19 @@ export class MachineNodes {
 }
 
 function wordsOf(place: NodePlace, { podCidrs, serviceCidrs, nodeCidr, loadBalancerCidrs }: ClusterRanges): string[] {
-  return ["--runtime", "containerd", "--no-install", "--pod-cidr", podCidrs.join(","), "--service-cidr", serviceCidrs.join(","), "--node-cidr", nodeCidr, "--load-balancer-cidr", loadBalancerCidrs.join(","), "--node-pod-cidr", place.podCidrs.join(",")];
+  return [
+    "--runtime",
+    "containerd",
+    "--no-install",
+    "--pod-cidr",
+    podCidrs.join(","),
+    "--service-cidr",
+    serviceCidrs.join(","),
+    "--node-cidr",
+    nodeCidr,
+    "--load-balancer-cidr",
+    loadBalancerCidrs.join(","),
+    "--node-pod-cidr",
+    place.podCidrs.join(","),
+  ];
 }

@@ -23,7 +23,13 @@ export async function runNode(words: readonly string[]): Promise<void> {
   const environment = commandEnvironment();
   await using borrowed = borrowPrograms(environment);
   await using admin = await adminConnection(dataDir, environment);
-  const nodes = new MachineNodes({ environment, programs: borrowed.programs, dataDir, serverPort: () => serverPort(dataDir), transport: () => admin.transport });
+  const nodes = new MachineNodes({
+    environment,
+    programs: borrowed.programs,
+    dataDir,
+    serverPort: () => serverPort(dataDir),
+    transport: () => admin.transport,
+  });
   if (action === "ls") await listNodes(nodes, dataDir);
   else if (action === "add") await nodes.add(name);
   else if (action === "rm") await nodes.remove(name);
@@ -32,7 +38,8 @@ export async function runNode(words: readonly string[]): Promise<void> {
 }
 
 async function listNodes(nodes: MachineNodes, dataDir: string): Promise<void> {
-  for (const { name } of await nodes.list()) process.stdout.write(`${name.padEnd(40)}${(await readProcessId(nodeFolder(dataDir, name))) === undefined ? "stopped" : "running"}\n`);
+  for (const { name } of await nodes.list())
+    process.stdout.write(`${name.padEnd(40)}${(await readProcessId(nodeFolder(dataDir, name))) === undefined ? "stopped" : "running"}\n`);
 }
 
 /** A node in the foreground: kubelet, pod network and proxy, with the keys that lie in its data directory. */

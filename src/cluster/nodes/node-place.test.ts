@@ -30,7 +30,8 @@ test("ranges that are used up are told", () => {
   assert.throws(() => placeNode("n", 245, { ranges, instanceId: "i" }), /the range of nodes, 10\.243\.0\.0\/24, has no address left for n/);
 });
 
-for (const name of ["", "..", "a/b", "A", "-a", "a".repeat(64)]) test(`${JSON.stringify(name)} is no name`, () => assert.throws(() => requireName(name), /is no name for a node/));
+for (const name of ["", "..", "a/b", "A", "-a", "a".repeat(64)])
+  test(`${JSON.stringify(name)} is no name`, () => assert.throws(() => requireName(name), /is no name for a node/));
 
 test("numbers are used again", () => {
   assert.equal(freeNumber([]), 1);

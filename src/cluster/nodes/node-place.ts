@@ -52,7 +52,8 @@ export function nodePodCidrs(podCidrs: readonly string[], number: number): strin
   return podCidrs.map((text) => {
     const cidr = parseCidr(text)!;
     const range = rangeOf(cidr);
-    if (number >= shareCount(range)) throw new UsageError(`the pods' range ${text} has no share for node number ${number}: a node takes a /${range.sharePrefix}`);
+    if (number >= shareCount(range))
+      throw new UsageError(`the pods' range ${text} has no share for node number ${number}: a node takes a /${range.sharePrefix}`);
     return shareText(range, number);
   });
 }
@@ -76,5 +77,6 @@ export function freeNumber(taken: readonly number[]): number {
 
 /** Node names become folders: they are labels of DNS. */
 export function requireName(name: string): void {
-  if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) throw new UsageError(`${JSON.stringify(name)} is no name for a node: small letters, digits and dashes, at most 63`);
+  if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))
+    throw new UsageError(`${JSON.stringify(name)} is no name for a node: small letters, digits and dashes, at most 63`);
 }

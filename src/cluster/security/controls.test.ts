@@ -88,10 +88,17 @@ test("controls: a default start passes, with what is left to the administrator f
 });
 
 test("controls: every one of them fails when what it is about is weak, and alone", () => {
-  deepEqual(broken.map(([id]) => id), controls.map(({ id }) => id));
+  deepEqual(
+    broken.map(([id]) => id),
+    controls.map(({ id }) => id),
+  );
   for (const [id, change, why] of broken) {
     const faults = failing({ ...facts, ...change });
-    deepEqual(faults.map((fault) => fault.id), [id], id);
+    deepEqual(
+      faults.map((fault) => fault.id),
+      [id],
+      id,
+    );
     match(faults[0]!.why, why);
     equal(report({ ...facts, ...change }).isGood, false);
   }
@@ -104,7 +111,12 @@ test("controls: what was up for review passes once it is chosen well", () => {
 
 test("the options of a running process are read from its command line", () => {
   const line = (...words: string[]) => ["node", "--max-semi-space-size=16", "/x/coracle.mjs", ...words, ""].join("\0");
-  equal(optionsOf(line("up", "--store", "memory", "--apiserver.profiling=false"), "/d").flags.get("apiserver")?.get("profiling")?.[0], "false");
+  equal(
+    optionsOf(line("up", "--store", "memory", "--apiserver.profiling=false"), "/d")
+      .flags.get("apiserver")
+      ?.get("profiling")?.[0],
+    "false",
+  );
   equal(optionsOf(line("apiserver", "--profiling=false"), "/d").flags.get("apiserver")?.get("profiling")?.[0], "false");
   throws(() => optionsOf(line("join", "https://a"), "/d"), /what runs on \/d is a node/);
 });

@@ -36,7 +36,10 @@ export async function gatherFacts({ environment, dataDir, processId, client, url
   const files = await storedFiles(dataDir);
   const kubelets = await kubeletsOf(client);
   const server = new URL(url);
-  const servers = [{ name: "the API server", host: server.hostname, port: Number(server.port || 443) }, ...kubelets.map((kubelet) => ({ ...kubelet, name: `the kubelet of ${kubelet.name}` }))];
+  const servers = [
+    { name: "the API server", host: server.hostname, port: Number(server.port || 443) },
+    ...kubelets.map((kubelet) => ({ ...kubelet, name: `the kubelet of ${kubelet.name}` })),
+  ];
   return {
     nowMs: environment.clock.nowMs(),
     apiServerFlags: flags,
@@ -67,7 +70,9 @@ export function optionsOf(commandLine: string, dataDir: string): UpOptions {
   const start = parts.findIndex((word, index) => index > 0 && (word === "up" || word === "apiserver"));
   if (start < 0) throw new Error(`what runs on ${dataDir} is a node: ask where its API server runs`);
   const words = parts.slice(start);
-  return readUpOptions(words[0] === "up" ? parseArguments(words, upOptionTable) : parseArguments(words, { ...upOptionTable, server: "value" }, { component: "apiserver" }));
+  return readUpOptions(
+    words[0] === "up" ? parseArguments(words, upOptionTable) : parseArguments(words, { ...upOptionTable, server: "value" }, { component: "apiserver" }),
+  );
 }
 
 async function storedFiles(dataDir: string): Promise<StoredFile[]> {
@@ -77,7 +82,9 @@ async function storedFiles(dataDir: string): Promise<StoredFile[]> {
     [dataDir, "directory"],
     [pki, "directory"],
     [join(dataDir, "kubeconfig"), "kubeconfig"],
-    ...names.filter((name) => /\.(key|crt)$/.test(name)).map((name): [string, StoredFile["kind"]] => [join(pki, name), name.endsWith(".key") ? "key" : "certificate"]),
+    ...names
+      .filter((name) => /\.(key|crt)$/.test(name))
+      .map((name): [string, StoredFile["kind"]] => [join(pki, name), name.endsWith(".key") ? "key" : "certificate"]),
   ];
   const store = join(dataDir, "store");
   if ((await readdir(dataDir)).includes("store")) found.push([store, "store"]);

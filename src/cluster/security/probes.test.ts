@@ -16,7 +16,9 @@ test("probes: what a server takes of TLS, and whether it answers strangers", asy
   const serving = await new Certificates(keysInMemory(), systemClock()).serving("s", ["127.0.0.1"]);
   const server = async (status: number, protocol: TlsProtocol) => {
     const handler = async () => bytesResponse(status, "text/plain", "");
-    const { port } = stack.adopt(await listenTls({ address: "127.0.0.1", port: 0, ...serving, protocol, handler, log: silentLog, maxBodyBytes: 0 }), (opened) => opened.close());
+    const { port } = stack.adopt(await listenTls({ address: "127.0.0.1", port: 0, ...serving, protocol, handler, log: silentLog, maxBodyBytes: 0 }), (opened) =>
+      opened.close(),
+    );
     return { name: "s", host: "127.0.0.1", port };
   };
   const [strong, weak] = [await server(401, {}), await server(200, { minVersion: "TLSv1", ciphers: "ECDHE-ECDSA-AES128-SHA:@SECLEVEL=0" })];
@@ -28,7 +30,8 @@ test("probes: what a server takes of TLS, and whether it answers strangers", asy
 
 test("probes: rights that somebody gave to everybody are found", async () => {
   await using cluster = await TestCluster.start();
-  const ask = () => Promise.all([rightsOf(cluster.client, "system:anonymous", ["system:unauthenticated"]), rightsOf(cluster.client, "nobody", ["system:authenticated"])]);
+  const ask = () =>
+    Promise.all([rightsOf(cluster.client, "system:anonymous", ["system:unauthenticated"]), rightsOf(cluster.client, "nobody", ["system:authenticated"])]);
   deepEqual(await ask(), [[], []]);
   const bind = (role: string, kind: string, name: string) =>
     cluster.client.create(resources.clusterRoleBindings, {
@@ -43,5 +46,15 @@ test("probes: rights that somebody gave to everybody are found", async () => {
   await cluster.turn();
   const [anonymous, user] = await ask();
   deepEqual(user, ["get /metrics"]);
-  deepEqual(anonymous, ["list secrets", "create pods", "create pods/exec", "get nodes/proxy", "update clusterroles", "impersonate users", "get /metrics", "get /debug/pprof/", "get /logs"]);
+  deepEqual(anonymous, [
+    "list secrets",
+    "create pods",
+    "create pods/exec",
+    "get nodes/proxy",
+    "update clusterroles",
+    "impersonate users",
+    "get /metrics",
+    "get /debug/pprof/",
+    "get /logs",
+  ]);
 });

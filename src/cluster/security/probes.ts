@@ -15,7 +15,8 @@ export interface Server {
 
 const limitMs = 5000;
 /** No forward secrecy, or encryption and authentication apart. */
-const weak = "ECDHE-ECDSA-AES128-SHA:ECDHE-ECDSA-AES256-SHA:ECDHE-ECDSA-AES128-SHA256:ECDHE-RSA-AES128-SHA:ECDHE-RSA-AES256-SHA:ECDHE-RSA-AES128-SHA256:AES128-GCM-SHA256:AES256-GCM-SHA384:AES128-SHA:AES256-SHA:@SECLEVEL=0";
+const weak =
+  "ECDHE-ECDSA-AES128-SHA:ECDHE-ECDSA-AES256-SHA:ECDHE-ECDSA-AES128-SHA256:ECDHE-RSA-AES128-SHA:ECDHE-RSA-AES256-SHA:ECDHE-RSA-AES128-SHA256:AES128-GCM-SHA256:AES256-GCM-SHA384:AES128-SHA:AES256-SHA:@SECLEVEL=0";
 
 /** Offers a server what it should refuse. */
 export async function meet({ name, host, port }: Server): Promise<MetServer> {
@@ -83,12 +84,26 @@ const paths = ["/metrics", "/debug/pprof/", "/logs"];
 /** What of the things that take a role this user may do. */
 export async function rightsOf(client: Client, user: string, groups: string[]): Promise<string[]> {
   const asked = [
-    ...questions.map((attributes) => ({ says: [attributes.verb, ["resource", "subresource"].map((part) => (attributes as Record<string, string>)[part]).filter(Boolean).join("/")].join(" "), spec: { resourceAttributes: attributes } })),
+    ...questions.map((attributes) => ({
+      says: [
+        attributes.verb,
+        ["resource", "subresource"]
+          .map((part) => (attributes as Record<string, string>)[part])
+          .filter(Boolean)
+          .join("/"),
+      ].join(" "),
+      spec: { resourceAttributes: attributes },
+    })),
     ...paths.map((path) => ({ says: `get ${path}`, spec: { nonResourceAttributes: { verb: "get", path } } })),
   ];
   const answers = await Promise.all(
     asked.map(async ({ says, spec }) => {
-      const { status } = await client.create(resources.subjectAccessReviews, { kind: "SubjectAccessReview", apiVersion: "authorization.k8s.io/v1", metadata: {}, spec: { ...spec, user, groups } });
+      const { status } = await client.create(resources.subjectAccessReviews, {
+        kind: "SubjectAccessReview",
+        apiVersion: "authorization.k8s.io/v1",
+        metadata: {},
+        spec: { ...spec, user, groups },
+      });
       return status?.allowed === true ? [says] : [];
     }),
   );

@@ -5,7 +5,11 @@ import type { UpOptions } from "../up-options.ts";
 
 /** Resolves when pods can be made: namespace `default` has its service account, where controllers run, and every node of ours is ready. */
 export async function clusterUsable({ clock }: Environment, { components, nodes }: UpOptions, api: ApiConnection): Promise<void> {
-  const client = new Client({ transport: api.transportFor({ username: "admin", groups: ["system:masters", "system:authenticated"] }), clock, userAgent: "coracle" });
+  const client = new Client({
+    transport: api.transportFor({ username: "admin", groups: ["system:masters", "system:authenticated"] }),
+    clock,
+    userAgent: "coracle",
+  });
   const conditions: Promise<void>[] = [];
   if (components.has("controllers")) conditions.push(defaultAccount(client));
   if (components.has("kubelet")) conditions.push(readyNodes(client, nodes));

@@ -41,7 +41,12 @@ interface Beside {
 async function runBeside(environment: Environment, options: UpOptions, { command, signals }: Beside): Promise<number> {
   const certificates = new Certificates(keysInMemory(), environment.clock);
   await using apiServer = await startApiServer(environment, options, certificates);
-  await using kubeconfig = await keepAdminKubeconfig(environment, { dataDir: options.dataDir, server: apiServer.url, authority: apiServer.authority, certificates });
+  await using kubeconfig = await keepAdminKubeconfig(environment, {
+    dataDir: options.dataDir,
+    server: apiServer.url,
+    authority: apiServer.authority,
+    certificates,
+  });
   await using api = loopbackConnection(apiServer.url, apiServer.server.handle);
   await using _components = await startComponents({ environment, options, certificates, api });
   await Promise.race([clusterUsable(environment, options, api), signals.first]);

@@ -30,7 +30,11 @@ export function planAttachments({ node, wanted, attachments, volumes }: NodeSnap
   );
   return {
     actions: [
-      ...report(node, attachments.filter((attachment) => !surplus.includes(attachment) || !isFree(attachment)), volumes),
+      ...report(
+        node,
+        attachments.filter((attachment) => !surplus.includes(attachment) || !isFree(attachment)),
+        volumes,
+      ),
       ...missing,
       ...surplus.filter(isFree).map((attachment) => deleteAction(resources.volumeAttachments, attachment, {}, { onError: whenGone })),
       ...events,

@@ -13,9 +13,16 @@ simulate("a DaemonSet has one pod on each matching node", { controllers: ["daemo
   const matching = new Set<string>();
   let version = 1;
   const pods = () => state.of<Pod>("Pod").filter((pod) => ownedBy(pod, "agent") && isLive(pod));
-  const template = () => ({ metadata: { labels: { app: "web" } }, spec: { ...podTemplate(`a:${version}`).spec!, nodeSelector: { disk: "fast" }, tolerations: [{ operator: "Exists" }] } });
+  const template = () => ({
+    metadata: { labels: { app: "web" } },
+    spec: { ...podTemplate(`a:${version}`).spec!, nodeSelector: { disk: "fast" }, tolerations: [{ operator: "Exists" }] },
+  });
   return {
-    arrange: () => client.create(resources.daemonSets, { metadata: { namespace: "default", name: "agent" }, spec: { selector: { matchLabels: { app: "web" } }, template: template() } } satisfies DaemonSet),
+    arrange: () =>
+      client.create(resources.daemonSets, {
+        metadata: { namespace: "default", name: "agent" },
+        spec: { selector: { matchLabels: { app: "web" } }, template: template() },
+      } satisfies DaemonSet),
     async step() {
       const node = someOf(random, nodes)!;
       const pod = someOf(random, pods());
@@ -36,9 +43,17 @@ simulate("a DaemonSet has one pod on each matching node", { controllers: ["daemo
       assert.ok(surplus <= unknownCreates(), `pods on ${onNodes.join(" ")}`);
     },
     async reached() {
-      assert.deepEqual(pods().map((pod) => `${pod.spec?.nodeName} ${pod.spec?.containers?.[0]?.image}`).sort(), [...matching].sort().map((node) => `${node} a:${version}`));
+      assert.deepEqual(
+        pods()
+          .map((pod) => `${pod.spec?.nodeName} ${pod.spec?.containers?.[0]?.image}`)
+          .sort(),
+        [...matching].sort().map((node) => `${node} a:${version}`),
+      );
       const { status } = await client.get(resources.daemonSets, "default", "agent");
-      assert.deepEqual([status?.desiredNumberScheduled, status?.numberReady, status?.updatedNumberScheduled ?? 0, status?.numberMisscheduled], [matching.size, matching.size, matching.size, 0]);
+      assert.deepEqual(
+        [status?.desiredNumberScheduled, status?.numberReady, status?.updatedNumberScheduled ?? 0, status?.numberMisscheduled],
+        [matching.size, matching.size, matching.size, 0],
+      );
     },
   };
 });

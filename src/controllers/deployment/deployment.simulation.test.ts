@@ -39,7 +39,10 @@ simulate("a Deployment ends as it was told to be", { controllers }, ({ cluster, 
     },
     async reached() {
       const wanted = replicas.latest;
-      assert.deepEqual(pods().map(({ spec }) => spec?.containers?.[0]?.image), Array.from({ length: wanted }, () => `a:${version}`));
+      assert.deepEqual(
+        pods().map(({ spec }) => spec?.containers?.[0]?.image),
+        Array.from({ length: wanted }, () => `a:${version}`),
+      );
       const { status } = await client.get(resources.deployments, "default", "web");
       assert.deepEqual([status?.replicas, status?.updatedReplicas, status?.availableReplicas, status?.unavailableReplicas ?? 0], [wanted, wanted, wanted, 0]);
     },

@@ -71,7 +71,11 @@ const cases: { name: string; deployment?: Deployment; sets: ReplicaSet[]; expect
   { name: "the first set is as large as wanted", sets: [], expect: ["create with 4"] },
   { name: "a new template starts with the surge", sets: [replicaSet("1", 4)], expect: ["create with 1"] },
   { name: "old pods go as availability allows", sets: [replicaSet("1", 4), replicaSet("2", 1, 0)], expect: ["web-1 3", "status"] },
-  { name: "pods that a set is losing, whose status is late, make no room", sets: [replicaSet("0", 0, 4), replicaSet("1", 4), replicaSet("2", 1, 0)], expect: ["web-1 3", "status"] },
+  {
+    name: "pods that a set is losing, whose status is late, make no room",
+    sets: [replicaSet("0", 0, 4), replicaSet("1", 4), replicaSet("2", 1, 0)],
+    expect: ["web-1 3", "status"],
+  },
   { name: "old pods go as new ones come", sets: [replicaSet("1", 3), replicaSet("2", 2, 2)], expect: ["web-1 1", "status"] },
   { name: "new pods come as there is room", sets: [replicaSet("1", 3), replicaSet("2", 1)], expect: ["web-2 2", "status"] },
   { name: "unavailable old pods go first", sets: [replicaSet("1", 4, 2), replicaSet("2", 1, 1)], expect: ["web-1 2", "status"] },

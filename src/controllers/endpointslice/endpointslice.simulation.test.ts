@@ -14,7 +14,8 @@ simulate("EndpointSlices end with the ready pods", setting, ({ client, random, s
   let port = 80;
   const pods = () => state.of<Pod>("Pod");
   const slices = () => state.of<EndpointSlice>("EndpointSlice").filter(({ metadata }) => metadata.labels?.["kubernetes.io/service-name"] === "web");
-  const create = () => client.create(resources.pods, { metadata: { namespace: "default", name: `p${++born}`, labels: { app: "web" } }, spec: podTemplate("a:1").spec! });
+  const create = () =>
+    client.create(resources.pods, { metadata: { namespace: "default", name: `p${++born}`, labels: { app: "web" } }, spec: podTemplate("a:1").spec! });
   return {
     async arrange() {
       await client.create(resources.services, { metadata: { namespace: "default", name: "web" }, spec: { selector: { app: "web" }, ports: [{ port }] } });
@@ -27,7 +28,12 @@ simulate("EndpointSlices end with the ready pods", setting, ({ client, random, s
       if (choice === 0) await client.patch(resources.services, "default", "web", { type: "merge", body: { spec: { ports: [{ port: ++port }] } } });
       else if (choice <= 2 || pod === undefined) await create();
       else if (choice === 3) await client.delete(resources.pods, "default", name);
-      else await client.patch(resources.pods, "default", name, { type: "strategic", subresource: "status", body: { status: { conditions: [{ type: "Ready", status: isReady(pod) ? "False" : "True" }] } } });
+      else
+        await client.patch(resources.pods, "default", name, {
+          type: "strategic",
+          subresource: "status",
+          body: { status: { conditions: [{ type: "Ready", status: isReady(pod) ? "False" : "True" }] } },
+        });
     },
     check({ kind, object }) {
       if (kind !== "EndpointSlice" || object === undefined) return;
@@ -35,8 +41,15 @@ simulate("EndpointSlices end with the ready pods", setting, ({ client, random, s
       assert.ok((endpoints ?? []).length <= maxEndpoints, "the slice is not too full");
     },
     async reached() {
-      const listed = slices().flatMap(({ endpoints, ports }) => (endpoints ?? []).map(({ addresses, conditions }) => `${addresses?.[0]}:${ports?.[0]?.port} ${conditions?.ready}`));
-      assert.deepEqual(listed.sort(), pods().map((pod) => `${pod.status?.podIP}:${port} ${isReady(pod)}`).sort());
+      const listed = slices().flatMap(({ endpoints, ports }) =>
+        (endpoints ?? []).map(({ addresses, conditions }) => `${addresses?.[0]}:${ports?.[0]?.port} ${conditions?.ready}`),
+      );
+      assert.deepEqual(
+        listed.sort(),
+        pods()
+          .map((pod) => `${pod.status?.podIP}:${port} ${isReady(pod)}`)
+          .sort(),
+      );
     },
   };
 });

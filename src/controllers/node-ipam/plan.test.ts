@@ -6,7 +6,10 @@ import { shareRange, sharesIn } from "./shares.ts";
 import type { Node } from "../../api/core-v1/types.ts";
 
 const prefixes = { IPv4: 24, IPv6: 64 };
-const node = (name: string, podCIDRs: string[] = []): Node => ({ metadata: { name, uid: name }, spec: podCIDRs.length === 0 ? {} : { podCIDR: podCIDRs[0]!, podCIDRs } });
+const node = (name: string, podCIDRs: string[] = []): Node => ({
+  metadata: { name, uid: name },
+  spec: podCIDRs.length === 0 ? {} : { podCIDR: podCIDRs[0]!, podCIDRs },
+});
 
 interface Case {
   readonly says: string;
@@ -18,12 +21,37 @@ interface Case {
 }
 
 const cases: Case[] = [
-  { says: "one after the other", ranges: ["172.20.0.0/21"], nodes: [node("a"), node("b")], expect: [["a", ["172.20.0.0/24"]], ["b", ["172.20.1.0/24"]]] },
+  {
+    says: "one after the other",
+    ranges: ["172.20.0.0/21"],
+    nodes: [node("a"), node("b")],
+    expect: [
+      ["a", ["172.20.0.0/24"]],
+      ["b", ["172.20.1.0/24"]],
+    ],
+  },
   { says: "around those that nodes have", ranges: ["172.20.0.0/21"], nodes: [node("own", ["172.20.0.0/23"]), node("a")], expect: [["a", ["172.20.2.0/24"]]] },
   { says: "around Services' range", ranges: ["172.20.0.0/21"], reserved: ["172.20.0.0/23"], nodes: [node("a")], expect: [["a", ["172.20.2.0/24"]]] },
   { says: "of both families", ranges: ["172.20.0.0/21", "fd00::/56"], nodes: [node("a")], expect: [["a", ["172.20.0.0/24", "fd00::/64"]]] },
-  { says: "freed ones come last", ranges: ["172.20.0.0/22"], nodes: [node("a"), node("b")], cursors: [3], expect: [["a", ["172.20.3.0/24"]], ["b", ["172.20.0.0/24"]]] },
-  { says: "none left", ranges: ["172.20.0.0/24"], nodes: [node("a"), node("b")], expect: [["a", ["172.20.0.0/24"]], ["b", undefined]] },
+  {
+    says: "freed ones come last",
+    ranges: ["172.20.0.0/22"],
+    nodes: [node("a"), node("b")],
+    cursors: [3],
+    expect: [
+      ["a", ["172.20.3.0/24"]],
+      ["b", ["172.20.0.0/24"]],
+    ],
+  },
+  {
+    says: "none left",
+    ranges: ["172.20.0.0/24"],
+    nodes: [node("a"), node("b")],
+    expect: [
+      ["a", ["172.20.0.0/24"]],
+      ["b", undefined],
+    ],
+  },
 ];
 for (const { says, ranges, nodes, reserved = [], cursors = [], expect } of cases)
   test(`pod ranges: ${says}`, () => {
@@ -36,7 +64,11 @@ for (const { says, ranges, nodes, reserved = [], cursors = [], expect } of cases
 
 test("a node without a range is told so", () => {
   deepEqual(planPodCidrs([{ node: node("a"), podCidrs: undefined }]).actions, [
-    { kind: "event", regarding: { kind: "Node", apiVersion: "v1", name: "a", uid: "a" }, event: { type: "Normal", reason: "CIDRNotAvailable", message: "Node a status is now: CIDRNotAvailable" } },
+    {
+      kind: "event",
+      regarding: { kind: "Node", apiVersion: "v1", name: "a", uid: "a" },
+      event: { type: "Normal", reason: "CIDRNotAvailable", message: "Node a status is now: CIDRNotAvailable" },
+    },
   ]);
 });
 

@@ -39,7 +39,12 @@ export function allot({ nodes, ranges, reserved, cursors }: IpamSnapshot): { rea
 
 export function planPodCidrs(allotments: readonly Allotment[]): Plan {
   const actions = allotments.map(({ node, podCidrs }): Action => {
-    if (podCidrs === undefined) return eventAction(referenceOf(node), { type: "Normal", reason: "CIDRNotAvailable", message: `Node ${node.metadata.name} status is now: CIDRNotAvailable` });
+    if (podCidrs === undefined)
+      return eventAction(referenceOf(node), {
+        type: "Normal",
+        reason: "CIDRNotAvailable",
+        message: `Node ${node.metadata.name} status is now: CIDRNotAvailable`,
+      });
     return patchAction(resources.nodes, node, { type: "strategic", body: { spec: { podCIDR: podCidrs[0]!, podCIDRs: [...podCidrs] } } }, { onError: whenGone });
   });
   return { actions, reasons: allotments.map(({ node, podCidrs }) => `${node.metadata.name}: ${podCidrs?.join(", ") ?? "no range is left"}`) };

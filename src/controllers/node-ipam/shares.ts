@@ -14,7 +14,8 @@ export function shareRange(text: string, prefixes: { readonly IPv4: number; read
   if (cidr === undefined) throw new RangeError(`invalid CIDR address: ${text}`);
   const sharePrefix = prefixes[cidr.family];
   if (sharePrefix < cidr.prefixLength) throw new RangeError(`the mask size of a node, ${sharePrefix}, is less than that of the cluster's range ${text}`);
-  if (sharePrefix - cidr.prefixLength > 16) throw new RangeError(`the range ${text} has too many shares: its mask size and a node's, ${sharePrefix}, are more than 16 apart`);
+  if (sharePrefix - cidr.prefixLength > 16)
+    throw new RangeError(`the range ${text} has too many shares: its mask size and a node's, ${sharePrefix}, are more than 16 apart`);
   return { cidr, sharePrefix };
 }
 

@@ -44,7 +44,12 @@ function statefulSet({ client, random, state }: Stage, { policy, isDisturbed }: 
       if (isStarted) assert.equal(others.filter((pod) => ordinal(pod) < ordinal(changed)).length, ordinal(changed), "every lower ordinal is there");
     },
     async reached() {
-      assert.deepEqual(pods().map((pod) => `${pod.metadata.name} ${pod.spec?.containers?.[0]?.image}`).sort(), Array.from({ length: replicas }, (_, index) => `web-${index} a:${version}`));
+      assert.deepEqual(
+        pods()
+          .map((pod) => `${pod.metadata.name} ${pod.spec?.containers?.[0]?.image}`)
+          .sort(),
+        Array.from({ length: replicas }, (_, index) => `web-${index} a:${version}`),
+      );
       const { status } = await client.get(resources.statefulSets, "default", "web");
       assert.deepEqual([status?.replicas, status?.readyReplicas ?? 0, status?.updatedReplicas ?? 0], [replicas, replicas, replicas]);
     },

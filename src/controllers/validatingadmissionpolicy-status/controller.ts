@@ -8,7 +8,10 @@ import type { TypeCheckSnapshot } from "./plan.ts";
 export function validatingPolicyStatusController(): Controller {
   return defineController<TypeCheckSnapshot>({
     name: "validatingadmissionpolicy-status-controller",
-    watches: [watch(resources.validatingAdmissionPolicies, { keys: (policy) => [keyOf(policy)] }), watch(resources.customResourceDefinitions, { keys: () => [] })],
+    watches: [
+      watch(resources.validatingAdmissionPolicies, { keys: (policy) => [keyOf(policy)] }),
+      watch(resources.customResourceDefinitions, { keys: () => [] }),
+    ],
     snapshot(name, caches) {
       const policy = caches.of(resources.validatingAdmissionPolicies).get("", name);
       return policy && { policy, definitions: caches.of(resources.customResourceDefinitions).list() };

@@ -22,6 +22,11 @@ export function planTypeChecks({ policy, definitions }: TypeCheckSnapshot): Plan
     metadata: { name: metadata.name },
     status: { observedGeneration: metadata.generation, typeChecking: expressionWarnings.length === 0 ? {} : { expressionWarnings } },
   };
-  const action = patchAction(resources.validatingAdmissionPolicies, policy, { type: "apply", body, fieldManager: "validatingadmissionpolicy-status-controller", isForced: true }, { subresource: "status" });
+  const action = patchAction(
+    resources.validatingAdmissionPolicies,
+    policy,
+    { type: "apply", body, fieldManager: "validatingadmissionpolicy-status-controller", isForced: true },
+    { subresource: "status" },
+  );
   return { actions: [action], reasons: ["the policy's expressions have not been checked since it changed"] };
 }

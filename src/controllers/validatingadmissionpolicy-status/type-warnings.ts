@@ -1,5 +1,15 @@
 /** What the expressions of a policy get wrong about the types of the objects that it is about. */
-import { admissionVariables, baseEnvironment, boolType, builtInType, compile, dynType, policyVariablesType, stringType, structuralType } from "../../apimachinery/cel/index.ts";
+import {
+  admissionVariables,
+  baseEnvironment,
+  boolType,
+  builtInType,
+  compile,
+  dynType,
+  policyVariablesType,
+  stringType,
+  structuralType,
+} from "../../apimachinery/cel/index.ts";
 import type { CelType, Environment, StructuralSchema } from "../../apimachinery/cel/index.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import { apiVersionOf, parseApiVersion } from "../../apimachinery/object.ts";
@@ -17,7 +27,10 @@ const maxKinds = 10;
 
 /** One warning for each expression that does not fit some kind, in the order of the policy. */
 export function typeWarnings(spec: Spec, definitions: Definitions): ExpressionWarning[] {
-  const checks = kindsOf(spec, definitions).map(({ kind, type }) => ({ name: `${kind.group}/${kind.version}, Kind=${kind.kind}`, environment: environmentOf(spec, type, definitions) }));
+  const checks = kindsOf(spec, definitions).map(({ kind, type }) => ({
+    name: `${kind.group}/${kind.version}, Kind=${kind.kind}`,
+    environment: environmentOf(spec, type, definitions),
+  }));
   const warnings: ExpressionWarning[] = [];
   const check = (fieldRef: string, expression: string, expected: CelType) => {
     const faults = checks.flatMap(({ name, environment }) => {
@@ -36,7 +49,13 @@ export function typeWarnings(spec: Spec, definitions: Definitions): ExpressionWa
 function environmentOf({ paramKind, variables = [] }: Spec, object: CelType, definitions: Definitions): Environment {
   const params = paramKind && paramType(paramKind, definitions);
   const types: Record<string, CelType> = {};
-  const environmentNow = () => baseEnvironment.withVariables({ ...admissionVariables({ hasParams: params !== undefined, variables: policyVariablesType({ ...types }) }), object, oldObject: object, ...(params && { params }) });
+  const environmentNow = () =>
+    baseEnvironment.withVariables({
+      ...admissionVariables({ hasParams: params !== undefined, variables: policyVariablesType({ ...types }) }),
+      object,
+      oldObject: object,
+      ...(params && { params }),
+    });
   for (const { name, expression } of variables) {
     const compilation = compile(environmentNow(), expression);
     types[name] = "program" in compilation ? compilation.program.type : dynType;
@@ -58,7 +77,10 @@ function kindsOf({ matchConstraints }: Spec, definitions: Definitions): KnownKin
   return [...found.values()].slice(0, maxKinds);
 }
 
-function kindsOfRule({ apiGroups = [], apiVersions = [], resources: names = [] }: DeepReadonly<NamedRuleWithOperations>, definitions: Definitions): KnownKind[] {
+function kindsOfRule(
+  { apiGroups = [], apiVersions = [], resources: names = [] }: DeepReadonly<NamedRuleWithOperations>,
+  definitions: Definitions,
+): KnownKind[] {
   const places = apiGroups.flatMap((group) => apiVersions.flatMap((version) => names.map((resource) => ({ group, version, resource }))));
   return places.flatMap((place) => {
     const kind = builtInKinds.get(`${place.group}/${place.version}/${place.resource}`) ?? customKind(place, definitions);
@@ -71,7 +93,10 @@ const builtInKinds: ReadonlyMap<string, GroupVersionKind> = new Map(
   Object.values(resources).map(({ group, version, resource, kind }) => [`${group}/${version}/${resource}`, { group, version, kind }]),
 );
 
-function customKind({ group, version, resource }: { readonly group: string; readonly version: string; readonly resource: string }, definitions: Definitions): GroupVersionKind | undefined {
+function customKind(
+  { group, version, resource }: { readonly group: string; readonly version: string; readonly resource: string },
+  definitions: Definitions,
+): GroupVersionKind | undefined {
   const definition = definitions.find(({ spec }) => spec.group === group && spec.names.plural === resource);
   return definition && { group, version, kind: definition.spec.names.kind };
 }

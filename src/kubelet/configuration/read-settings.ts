@@ -30,8 +30,12 @@ export function readSettings(file: JsonValue | undefined, flags: ReadonlyMap<str
   }
   const settings = { ...defaultSettings, ...values } as KubeletSettings;
   const faults = settingFaults(settings);
-  if (faults.length > 0) throw new ConfigurationError(`failed to validate kubelet configuration, error: ${faults.length === 1 ? faults[0] : `[${faults.join(", ")}]`}`);
-  const ignored = [...Object.keys(document).filter((field) => !known.has(field)), ...[...flags.keys()].filter((flag) => !knownFlags.has(flag)).map((flag) => `--${flag}`)];
+  if (faults.length > 0)
+    throw new ConfigurationError(`failed to validate kubelet configuration, error: ${faults.length === 1 ? faults[0] : `[${faults.join(", ")}]`}`);
+  const ignored = [
+    ...Object.keys(document).filter((field) => !known.has(field)),
+    ...[...flags.keys()].filter((flag) => !knownFlags.has(flag)).map((flag) => `--${flag}`),
+  ];
   return { settings, ignored };
 }
 
@@ -87,7 +91,9 @@ function readDocument(file: JsonValue | undefined): JsonObject {
   if (!isObject(file)) throw new ConfigurationError("the configuration file holds no object");
   const { apiVersion, kind } = file;
   if (apiVersion !== "kubelet.config.k8s.io/v1beta1" || kind !== "KubeletConfiguration") {
-    throw new ConfigurationError(`the configuration file is to be a KubeletConfiguration of kubelet.config.k8s.io/v1beta1; not ${String(kind)} of ${String(apiVersion)}`);
+    throw new ConfigurationError(
+      `the configuration file is to be a KubeletConfiguration of kubelet.config.k8s.io/v1beta1; not ${String(kind)} of ${String(apiVersion)}`,
+    );
   }
   return file as JsonObject;
 }
@@ -160,7 +166,11 @@ function readText(name: string, kind: "duration" | "bytes", text: string): numbe
   }
 }
 
-const listed = (text: string) => text.split(",").map((item) => item.trim()).filter((item) => item !== "");
+const listed = (text: string) =>
+  text
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
 
 function pairOf(item: string, separator: RegExp): [string, string] | undefined {
   const at = item.search(separator);

@@ -47,9 +47,13 @@ export class ClaimManager implements PluginHandler {
 
   async register({ name, endpoint, versions }: Plugin): Promise<void> {
     const service = ["v1", "v1beta1"].find((version) => versions.includes(`${version}.DRAPlugin`));
-    if (service === undefined) throw new Error(`none of the DRA gRPC API versions supported by plugin ${name} are supported by kubelet: [${versions.join(" ")}]`);
+    if (service === undefined)
+      throw new Error(`none of the DRA gRPC API versions supported by plugin ${name} are supported by kubelet: [${versions.join(" ")}]`);
     this.#drivers.get(name)?.connection.close();
-    this.#drivers.set(name, { connection: new GrpcConnection({ socketPath: endpoint, clock: this.#options.clock }), service: `k8s.io.kubelet.pkg.apis.dra.${service}.DRAPlugin` });
+    this.#drivers.set(name, {
+      connection: new GrpcConnection({ socketPath: endpoint, clock: this.#options.clock }),
+      service: `k8s.io.kubelet.pkg.apis.dra.${service}.DRAPlugin`,
+    });
     this.#options.onDriver();
   }
 
@@ -88,7 +92,9 @@ export class ClaimManager implements PluginHandler {
   }
 
   additions(pod: DeepReadonly<Pod>, container: string): ContainerAdditions {
-    const prepared = new Map(this.#of(pod).flatMap((claim) => (claim.pods[pod.metadata.uid ?? ""] ?? []).map((name) => [name, Object.values(claim.devices).flat()] as const)));
+    const prepared = new Map(
+      this.#of(pod).flatMap((claim) => (claim.pods[pod.metadata.uid ?? ""] ?? []).map((name) => [name, Object.values(claim.devices).flat()] as const)),
+    );
     return { ...noAdditions, cdiDevices: cdiDevices(pod, container, prepared) };
   }
 
@@ -122,7 +128,9 @@ export class ClaimManager implements PluginHandler {
     const { [podUid]: _gone, ...others } = claim.pods;
     if (Object.keys(others).length > 0) return this.#keep(uid, { ...claim, pods: others });
     for (const driver of claim.drivers) {
-      const answer = (await this.#call(driver, "NodeUnprepareResources", { uid, name: claim.name, namespace: claim.namespace }, signal)) as { error: string } | undefined;
+      const answer = (await this.#call(driver, "NodeUnprepareResources", { uid, name: claim.name, namespace: claim.namespace }, signal)) as
+        | { error: string }
+        | undefined;
       if (answer !== undefined && answer.error !== "") throw new Error(`NodeUnprepareResources failed for ResourceClaim ${claim.name}: ${answer.error}`);
     }
     this.#claims.delete(uid);
@@ -134,7 +142,9 @@ export class ClaimManager implements PluginHandler {
     const driver = this.#drivers.get(driverName);
     if (driver === undefined) throw new Error(`DRA driver ${driverName} is not registered`);
     try {
-      const { claims } = (await driver.connection.service(driver.service, claimTables).call(method, { claims: [claim] }, { signal, timeoutMs: 45_000 })) as { claims: Record<string, unknown> };
+      const { claims } = (await driver.connection.service(driver.service, claimTables).call(method, { claims: [claim] }, { signal, timeoutMs: 45_000 })) as {
+        claims: Record<string, unknown>;
+      };
       return claims[claim.uid];
     } catch (error) {
       if (!(error instanceof RuntimeError)) throw error;
@@ -183,4 +193,7 @@ interface Driver {
   readonly service: string;
 }
 
-type PrepareAnswer = { readonly error: string; readonly devices: readonly { readonly request_names: readonly string[]; readonly cdi_device_ids: readonly string[] }[] };
+type PrepareAnswer = {
+  readonly error: string;
+  readonly devices: readonly { readonly request_names: readonly string[]; readonly cdi_device_ids: readonly string[] }[];
+};

@@ -47,11 +47,16 @@ export interface PreparedDevice {
 /** CDI names of the devices a container gets, of claims by the pod's names for them. */
 export function cdiDevices(pod: DeepReadonly<Pod>, containerName: string, prepared: ReadonlyMap<string, readonly PreparedDevice[]>): string[] {
   const container = containersOf(pod).find((spec) => spec.container.name === containerName)?.container;
-  const wanted = (container?.resources?.claims ?? []).map(({ name, request }) => ({ name, request: request === undefined || request === "" ? undefined : request }));
+  const wanted = (container?.resources?.claims ?? []).map(({ name, request }) => ({
+    name,
+    request: request === undefined || request === "" ? undefined : request,
+  }));
   const mappings = pod.status?.extendedResourceClaimStatus?.requestMappings ?? [];
   for (const mapping of mappings) if (mapping.containerName === containerName) wanted.push({ name: extendedName, request: mapping.requestName });
   const ids = wanted.flatMap(({ name, request }) =>
-    (prepared.get(name) ?? []).filter(({ requests }) => request === undefined || requests.length === 0 || requests.some((own) => own === request || own.startsWith(`${request}/`))).flatMap(({ cdiIds }) => cdiIds),
+    (prepared.get(name) ?? [])
+      .filter(({ requests }) => request === undefined || requests.length === 0 || requests.some((own) => own === request || own.startsWith(`${request}/`)))
+      .flatMap(({ cdiIds }) => cdiIds),
   );
   return [...new Set(ids)];
 }

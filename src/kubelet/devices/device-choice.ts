@@ -42,8 +42,12 @@ export function chooseDevices({ pod, devices, taken, near }: DeviceQuestion): De
       const nodes = near?.(name) ?? [];
       // Those lent out before are taken first, then those that are near.
       const order = ({ id, numaNodes }: Device) => (reusable.has(id) ? 0 : numaNodes.some((node) => nodes.includes(node)) ? 1 : 2);
-      const chosen = free.toSorted((a, b) => order(a) - order(b)).slice(0, count).map(({ id }) => id);
-      if (chosen.length < count) return { outcome: "refused", message: `requested number of devices unavailable for ${resource}. Requested: ${count}, Available: ${free.length}` };
+      const chosen = free
+        .toSorted((a, b) => order(a) - order(b))
+        .slice(0, count)
+        .map(({ id }) => id);
+      if (chosen.length < count)
+        return { outcome: "refused", message: `requested number of devices unavailable for ${resource}. Requested: ${count}, Available: ${free.length}` };
       (allocation[name] ??= {})[resource] = chosen;
       const isLent = spec.kind === "initContainers" && !isSidecar(spec);
       for (const id of chosen) {

@@ -57,7 +57,9 @@ export class DeviceManager {
       return {};
     };
     try {
-      await using _server = await serveGrpc(join(directory, "kubelet.sock"), "v1beta1.Registration", devicePluginTables, { Register: { messages: ["RegisterRequest", "Empty"], answer } });
+      await using _server = await serveGrpc(join(directory, "kubelet.sock"), "v1beta1.Registration", devicePluginTables, {
+        Register: { messages: ["RegisterRequest", "Empty"], answer },
+      });
       this.#serving.resolve();
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     } finally {
@@ -69,7 +71,8 @@ export class DeviceManager {
 
   /** Devices by resource: all of them, and those in health. */
   resources(): { readonly capacity: Record<string, string>; readonly allocatable: Record<string, string> } {
-    const count = (select: (devices: readonly Device[]) => number) => Object.fromEntries([...this.#devices].map(([resource, devices]) => [resource, String(select(devices))]));
+    const count = (select: (devices: readonly Device[]) => number) =>
+      Object.fromEntries([...this.#devices].map(([resource, devices]) => [resource, String(select(devices))]));
     return { capacity: count(({ length }) => length), allocatable: count((devices) => devices.filter(({ isHealthy }) => isHealthy).length) };
   }
 
@@ -100,10 +103,14 @@ export class DeviceManager {
       const additions: Record<string, ContainerAdditions> = { ...own.additions };
       for (const [container, byResource] of Object.entries(own.allocation)) {
         if (additions[container] !== undefined) continue;
-        const chosen = Object.fromEntries(await Promise.all(Object.entries(byResource).map(async ([resource, ids]) => [resource, await this.#preferred(resource, ids, signal)] as const)));
+        const chosen = Object.fromEntries(
+          await Promise.all(Object.entries(byResource).map(async ([resource, ids]) => [resource, await this.#preferred(resource, ids, signal)] as const)),
+        );
         allocation = { ...allocation, [container]: chosen };
         this.#pods.set(uid, { allocation, additions });
-        additions[container] = joinAdditions(await Promise.all(Object.entries(chosen).map(([resource, ids]) => this.#pluginOf(resource).allocate(ids, signal))));
+        additions[container] = joinAdditions(
+          await Promise.all(Object.entries(chosen).map(([resource, ids]) => this.#pluginOf(resource).allocate(ids, signal))),
+        );
       }
       this.#pods.set(uid, { allocation, additions });
       this.#save();
@@ -141,9 +148,14 @@ export class DeviceManager {
   #register({ version, endpoint, resource_name: resource, options }: Registration, group: TaskGroup): void {
     const { directory, clock, log } = this.#options;
     if (version !== "v1beta1") throw new Error(`requested API version ${JSON.stringify(version)} is not supported by kubelet. Supported version is "v1beta1"`);
-    if (!/^[a-z0-9.-]+\/[A-Za-z0-9_.-]+$/.test(resource) || /(?:^|\.)kubernetes\.io\//.test(resource)) throw new Error(`the ResourceName ${JSON.stringify(resource)} is invalid`);
+    if (!/^[a-z0-9.-]+\/[A-Za-z0-9_.-]+$/.test(resource) || /(?:^|\.)kubernetes\.io\//.test(resource))
+      throw new Error(`the ResourceName ${JSON.stringify(resource)} is invalid`);
     if (endpoint.includes("/")) throw new Error(`the endpoint ${JSON.stringify(endpoint)} is no name of a socket`);
-    const plugin = new DevicePlugin({ socketPath: join(directory!, endpoint), clock, options: { needsPreStart: options?.pre_start_required === true, prefers: options?.get_preferred_allocation_available === true } });
+    const plugin = new DevicePlugin({
+      socketPath: join(directory!, endpoint),
+      clock,
+      options: { needsPreStart: options?.pre_start_required === true, prefers: options?.get_preferred_allocation_available === true },
+    });
     log.info("A device plugin registered", { resource, endpoint });
     group.start(`devices ${resource}`, (signal) => this.#follow(resource, plugin, signal));
   }
@@ -173,7 +185,10 @@ export class DeviceManager {
     const { clock, onChange } = this.#options;
     this.#plugins.delete(resource);
     if (isStopping) return;
-    this.#devices.set(resource, (this.#devices.get(resource) ?? []).map((device) => ({ ...device, isHealthy: false })));
+    this.#devices.set(
+      resource,
+      (this.#devices.get(resource) ?? []).map((device) => ({ ...device, isHealthy: false })),
+    );
     onChange();
     this.#forgetting.set(
       resource,
@@ -198,7 +213,10 @@ export class DeviceManager {
 
   /** The plugin's own choice among what is free and what was chosen, if it has one. */
   async #preferred(resource: string, chosen: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
-    const free = () => (this.#devices.get(resource) ?? []).filter(({ id, isHealthy }) => chosen.includes(id) || (isHealthy && !(this.#taken().get(resource)?.has(id) ?? false))).map(({ id }) => id);
+    const free = () =>
+      (this.#devices.get(resource) ?? [])
+        .filter(({ id, isHealthy }) => chosen.includes(id) || (isHealthy && !(this.#taken().get(resource)?.has(id) ?? false)))
+        .map(({ id }) => id);
     const wish = await this.#pluginOf(resource).preferred(free(), chosen.length, signal);
     // Others may have been served meanwhile.
     return wish !== undefined && wish.every((id) => free().includes(id)) ? wish : chosen;

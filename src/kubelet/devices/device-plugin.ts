@@ -29,7 +29,11 @@ export class DevicePlugin {
   /** Each list whole; ends when the plugin does, throws when the connection breaks. */
   async *devices(signal: AbortSignal): AsyncGenerator<readonly Device[]> {
     for await (const message of this.#service.subscribe("ListAndWatch", { message: "Empty", value: {} }, "ListAndWatchResponse", signal)) {
-      yield (message["devices"] as RawDevice[]).map(({ ID, health, topology }) => ({ id: ID, isHealthy: health === "Healthy", numaNodes: (topology?.nodes ?? []).map(({ ID: node }) => node) }));
+      yield (message["devices"] as RawDevice[]).map(({ ID, health, topology }) => ({
+        id: ID,
+        isHealthy: health === "Healthy",
+        numaNodes: (topology?.nodes ?? []).map(({ ID: node }) => node),
+      }));
     }
   }
 
@@ -37,13 +41,18 @@ export class DevicePlugin {
   async preferred(available: readonly string[], count: number, signal: AbortSignal): Promise<readonly string[] | undefined> {
     if (!this.options.prefers) return undefined;
     const request = { container_requests: [{ available_deviceIDs: available, must_include_deviceIDs: [], allocation_size: count }] };
-    const { container_responses } = (await this.#service.call("GetPreferredAllocation", request, { signal, messages: ["PreferredAllocationRequest", "PreferredAllocationResponse"] })) as { container_responses: { deviceIDs: string[] }[] };
+    const { container_responses } = (await this.#service.call("GetPreferredAllocation", request, {
+      signal,
+      messages: ["PreferredAllocationRequest", "PreferredAllocationResponse"],
+    })) as { container_responses: { deviceIDs: string[] }[] };
     const ids = container_responses[0]?.deviceIDs ?? [];
     return ids.length === count && ids.every((id) => available.includes(id)) ? ids : undefined;
   }
 
   async allocate(ids: readonly string[], signal: AbortSignal): Promise<ContainerAdditions> {
-    const { container_responses } = (await this.#service.call("Allocate", { container_requests: [{ devices_ids: ids }] }, { signal })) as { container_responses: RawAllocation[] };
+    const { container_responses } = (await this.#service.call("Allocate", { container_requests: [{ devices_ids: ids }] }, { signal })) as {
+      container_responses: RawAllocation[];
+    };
     const [response] = container_responses;
     if (response === undefined) throw new Error("the plugin answered for no container");
     return {

@@ -17,7 +17,12 @@ export function containerEnvironment(pod: DeepReadonly<Pod>, container: AnyConta
   const fromServices = serviceVariables(sources.services, namespace, pod.spec?.enableServiceLinks !== false);
   const variables = new Map<string, string>();
   for (const { prefix = "", configMapRef, secretRef } of container.envFrom ?? []) {
-    const data = configMapRef !== undefined ? configMapData(sources.configMap(configMapRef.name ?? ""), configMapRef) : secretRef === undefined ? {} : secretData(sources.secret(secretRef.name ?? ""), secretRef);
+    const data =
+      configMapRef !== undefined
+        ? configMapData(sources.configMap(configMapRef.name ?? ""), configMapRef)
+        : secretRef === undefined
+          ? {}
+          : secretData(sources.secret(secretRef.name ?? ""), secretRef);
     for (const key of Object.keys(data).toSorted()) if (!key.includes("=") && key !== "") variables.set(prefix + key, data[key]!);
   }
   const known = new Map([...fromServices, ...variables]);
@@ -71,7 +76,8 @@ function sourceValue({ pod, container, sources }: Context, source: DeepReadonly<
 
 function fileValue(sources: EnvironmentSources, { volumeName, path, key, optional }: DeepReadonly<FileKeySelector>): string | undefined {
   const value = sources.envFile(volumeName, path)?.get(key);
-  if (value === undefined && optional !== true) throw new ConfigError(`environment variable key ${JSON.stringify(key)} not found in file ${JSON.stringify(path)}`);
+  if (value === undefined && optional !== true)
+    throw new ConfigError(`environment variable key ${JSON.stringify(key)} not found in file ${JSON.stringify(path)}`);
   return value;
 }
 

@@ -21,7 +21,10 @@ const expansions: [text: string, result: string][] = [
 for (const [text, result] of expansions) test(`expand ${text}`, () => assert.equal(expand(text, new Map([["A", "x"]])), result));
 
 const facts = { podIPs: ["10.0.0.1"], nodeAddress: "192.0.2.1", allocatable: { cpu: "4", memory: "1Gi" } };
-const pod: Pod = { metadata: { name: "p", namespace: "n", labels: { b: "2", a: "1" } }, spec: { containers: [{ name: "c", resources: { requests: { cpu: "250m" }, limits: { memory: "64Mi" } } }] } };
+const pod: Pod = {
+  metadata: { name: "p", namespace: "n", labels: { b: "2", a: "1" } },
+  spec: { containers: [{ name: "c", resources: { requests: { cpu: "250m" }, limits: { memory: "64Mi" } } }] },
+};
 
 const fields: [fieldPath: string, result: string][] = [
   ["metadata.name", "p"],
@@ -35,7 +38,11 @@ const fields: [fieldPath: string, result: string][] = [
 for (const [fieldPath, result] of fields) {
   test(`environment: field ${fieldPath}`, () => {
     const known = { ...sources, facts: { ...facts, podIPs: ["10.0.0.1", "fd00::1"] } };
-    const variables = containerEnvironment({ ...pod, metadata: { ...pod.metadata, uid: "u" } }, { name: "c", env: [{ name: "A", valueFrom: { fieldRef: { fieldPath } } }] }, known);
+    const variables = containerEnvironment(
+      { ...pod, metadata: { ...pod.metadata, uid: "u" } },
+      { name: "c", env: [{ name: "A", valueFrom: { fieldRef: { fieldPath } } }] },
+      known,
+    );
     assert.deepEqual([...variables], [["A", result]]);
   });
 }
@@ -48,7 +55,8 @@ const resourceValues: [resource: string, divisor: string | undefined, result: st
   ["requests.memory", undefined, "0"],
 ];
 for (const [resource, divisor, result] of resourceValues) {
-  test(`resource ${resource} / ${divisor}`, () => assert.equal(resourceValue(pod, facts, { resource, ...(divisor !== undefined && { divisor }) }, "c"), result));
+  test(`resource ${resource} / ${divisor}`, () =>
+    assert.equal(resourceValue(pod, facts, { resource, ...(divisor !== undefined && { divisor }) }, "c"), result));
 }
 
 const sources: EnvironmentSources = {
@@ -59,7 +67,7 @@ const sources: EnvironmentSources = {
   envFile: (volumeName, path) => (volumeName === "v" && path === "env" ? new Map([["K", "from file"]]) : undefined),
 };
 const files: [title: string, text: string, expected: Record<string, string> | string][] = [
-  ["values as they stand", "# a comment\n\n  A='1 $x \\ \"'\nB=''\n", { A: "1 $x \\ \"", B: "" }],
+  ["values as they stand", "# a comment\n\n  A='1 $x \\ \"'\nB=''\n", { A: '1 $x \\ "', B: "" }],
   ["the last counts, over lines", "A='1'\nA='2\n3'", { A: "2\n3" }],
   ["no quotes", "A='1'\nB=2\n", "line 2 of the env file is not of the form NAME='value'"],
   ["double quotes", 'A="1"', "line 1 of the env file is not of the form NAME='value'"],
@@ -80,7 +88,13 @@ test("a key that no file has is a fault unless it is optional", () => {
 
 test("environment: whole secrets, with a prefix and without", () => {
   const envFrom = [{ secretRef: { name: "se" } }, { prefix: "p-", secretRef: { name: "se" } }, { secretRef: { name: "none", optional: true } }];
-  assert.deepEqual([...containerEnvironment(pod, { name: "c", envFrom }, sources)], [["s", "hidden"], ["p-s", "hidden"]]);
+  assert.deepEqual(
+    [...containerEnvironment(pod, { name: "c", envFrom }, sources)],
+    [
+      ["s", "hidden"],
+      ["p-s", "hidden"],
+    ],
+  );
 });
 
 test("environment: later ones win, names are expanded, sources are read", () => {
@@ -111,15 +125,26 @@ const faults: [env: object, message: string][] = [
   [{ secretKeyRef: { name: "se", key: "b" } }, "couldn't find key b in Secret n/se"],
 ];
 for (const [valueFrom, message] of faults) {
-  test(`environment fault: ${message}`, () => assert.throws(() => containerEnvironment(pod, { name: "c", env: [{ name: "A", valueFrom }] }, sources), { message }));
+  test(`environment fault: ${message}`, () =>
+    assert.throws(() => containerEnvironment(pod, { name: "c", env: [{ name: "A", valueFrom }] }, sources), { message }));
 }
 
 test("services: those of the namespace, and kubernetes", () => {
-  const service = (namespace: string, name: string, clusterIP: string): Service => ({ metadata: { name, namespace }, spec: { clusterIP, ports: [{ name: "web", port: 80 }] } });
-  const variables = serviceVariables([service("n", "my-svc", "10.0.0.9"), service("default", "kubernetes", "10.0.0.1"), service("n", "headless", "None")], "n", true);
+  const service = (namespace: string, name: string, clusterIP: string): Service => ({
+    metadata: { name, namespace },
+    spec: { clusterIP, ports: [{ name: "web", port: 80 }] },
+  });
+  const variables = serviceVariables(
+    [service("n", "my-svc", "10.0.0.9"), service("default", "kubernetes", "10.0.0.1"), service("n", "headless", "None")],
+    "n",
+    true,
+  );
   assert.equal(variables.get("MY_SVC_PORT_80_TCP"), "tcp://10.0.0.9:80");
   assert.equal(variables.get("MY_SVC_SERVICE_PORT_WEB"), "80");
   assert.equal(variables.get("KUBERNETES_SERVICE_HOST"), "10.0.0.1");
   assert.deepEqual([...serviceVariables([service("n", "my-svc", "10.0.0.9")], "n", false)], []);
-  assert.equal([...variables.keys()].some((name) => name.startsWith("HEADLESS")), false);
+  assert.equal(
+    [...variables.keys()].some((name) => name.startsWith("HEADLESS")),
+    false,
+  );
 });

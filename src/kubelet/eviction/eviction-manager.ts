@@ -48,7 +48,12 @@ export class EvictionManager {
     const { clock, settings, usage: source, onConditions } = this.#options;
     const usage = await source.node(signal);
     const before = this.#state.conditions;
-    const { state, reclaim } = planEviction(this.#state, { thresholds: this.#thresholds, usage, nowMs: clock.nowMs(), transitionMs: settings.evictionPressureTransitionMs });
+    const { state, reclaim } = planEviction(this.#state, {
+      thresholds: this.#thresholds,
+      usage,
+      nowMs: clock.nowMs(),
+      transitionMs: settings.evictionPressureTransitionMs,
+    });
     this.#state = state;
     if (before.join() !== state.conditions.join()) onConditions();
     if (await this.#evictOverLimit(usage, signal)) return;
@@ -71,7 +76,12 @@ export class EvictionManager {
     if (await this.#reclaimNodeLevel(reclaim, signal)) return;
     const pods = this.#options.pods();
     const podUsage = await this.#options.usage.pods(signal);
-    const victim = chooseVictim(reclaim, { pods, podUsage, isOneFilesystem: usage.isOneFilesystem, maxGraceSeconds: settings.evictionMaxPodGracePeriodSeconds });
+    const victim = chooseVictim(reclaim, {
+      pods,
+      podUsage,
+      isOneFilesystem: usage.isOneFilesystem,
+      maxGraceSeconds: settings.evictionMaxPodGracePeriodSeconds,
+    });
     if (victim === undefined) log.warn("No pod may be evicted", { resource: reclaim.resource });
     else await this.#evict(victim, signal);
   }

@@ -11,7 +11,11 @@ import { immediateGraceSeconds } from "./plan.ts";
 import type { Eviction } from "./plan.ts";
 import { isCriticalPod } from "./ranking.ts";
 
-export function storageEvictions(pods: readonly DeepReadonly<Pod>[], usage: ReadonlyMap<string, PodUsage>, { isOneFilesystem }: { isOneFilesystem: boolean }): Eviction[] {
+export function storageEvictions(
+  pods: readonly DeepReadonly<Pod>[],
+  usage: ReadonlyMap<string, PodUsage>,
+  { isOneFilesystem }: { isOneFilesystem: boolean },
+): Eviction[] {
   return pods.flatMap((pod) => {
     const stats = usage.get(pod.metadata.uid ?? "");
     if (stats === undefined || isCriticalPod(pod)) return [];

@@ -18,7 +18,11 @@ export interface EvictionWords {
 }
 
 /** Of a pod that gives way because the node is low on `resource`. */
-export function evictionWords(resource: StarvedResource, threshold: Threshold, parts: { observations: Observations; pod: DeepReadonly<Pod>; usage: PodUsage | undefined }): EvictionWords {
+export function evictionWords(
+  resource: StarvedResource,
+  threshold: Threshold,
+  parts: { observations: Observations; pod: DeepReadonly<Pod>; usage: PodUsage | undefined },
+): EvictionWords {
   let message = `The node was low on resource: ${resource}. `;
   const observed = parts.observations.get(threshold.signal);
   if (observed !== undefined) {
@@ -45,9 +49,11 @@ export function evictionWords(resource: StarvedResource, threshold: Threshold, p
   };
 }
 
-export const emptyDirMessage = (volume: string, limit: string) => `Usage of EmptyDir volume ${JSON.stringify(volume)} exceeds the limit ${JSON.stringify(limit)}. `;
+export const emptyDirMessage = (volume: string, limit: string) =>
+  `Usage of EmptyDir volume ${JSON.stringify(volume)} exceeds the limit ${JSON.stringify(limit)}. `;
 export const podStorageMessage = (limit: string) => `Pod ephemeral local storage usage exceeds the total limit of containers ${limit}. `;
-export const containerStorageMessage = (container: string, limit: string) => `Container ${container} exceeded its local ephemeral storage limit ${JSON.stringify(limit)}. `;
+export const containerStorageMessage = (container: string, limit: string) =>
+  `Container ${container} exceeded its local ephemeral storage limit ${JSON.stringify(limit)}. `;
 export const pressureMessage = (conditions: readonly PressureCondition[]) => `The node had condition: [${conditions.join(" ")}]. `;
 
 function usedOf({ memoryBytes, rootfs, logs }: ContainerUsage, resource: StarvedResource): Quantity | undefined {

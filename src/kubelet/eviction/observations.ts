@@ -13,7 +13,9 @@ export function observe(usage: NodeUsage): Observations {
   const { memory, allocatableMemory, nodefs, imagefs, processes } = usage;
   return new Map<Signal, Observation>([
     ["memory.available", { available: memory.availableBytes, capacity: memory.capacityBytes }],
-    ...(allocatableMemory === undefined ? [] : [["allocatableMemory.available", { available: allocatableMemory.availableBytes, capacity: allocatableMemory.capacityBytes }] as const]),
+    ...(allocatableMemory === undefined
+      ? []
+      : [["allocatableMemory.available", { available: allocatableMemory.availableBytes, capacity: allocatableMemory.capacityBytes }] as const]),
     ["nodefs.available", { available: nodefs.availableBytes, capacity: nodefs.capacityBytes }],
     ["nodefs.inodesFree", { available: nodefs.inodesFree, capacity: nodefs.inodes }],
     ["imagefs.available", { available: imagefs.availableBytes, capacity: imagefs.capacityBytes }],

@@ -47,7 +47,10 @@ export interface Reclaim {
 
 export function planEviction(before: EvictionState, { thresholds, usage, nowMs, transitionMs }: EvictionInput): EvictionPlan {
   const observations = observe(usage);
-  const seen = thresholds.filter((threshold) => isMet(threshold, observations, { withReclaim: false }) || (before.met.includes(threshold) && isMet(threshold, observations, { withReclaim: true })));
+  const seen = thresholds.filter(
+    (threshold) =>
+      isMet(threshold, observations, { withReclaim: false }) || (before.met.includes(threshold) && isMet(threshold, observations, { withReclaim: true })),
+  );
   const firstMetMs = new Map(seen.map((threshold) => [threshold, before.firstMetMs.get(threshold) ?? nowMs]));
   const conditionSeenMs = new Map(before.conditionSeenMs);
   for (const { signal } of seen) conditionSeenMs.set(conditionOf(signal), nowMs);
@@ -64,14 +67,23 @@ export function planEviction(before: EvictionState, { thresholds, usage, nowMs, 
 const urgency = ({ signal }: Threshold) => (conditionOf(signal) === "MemoryPressure" ? 0 : 1);
 
 /** Who gives way, with the reasons it is told; undefined when nobody may be evicted. */
-export function chooseVictim(reclaim: Reclaim, parts: { pods: readonly DeepReadonly<Pod>[]; podUsage: ReadonlyMap<string, PodUsage>; isOneFilesystem: boolean; maxGraceSeconds: number }): Eviction | undefined {
+export function chooseVictim(
+  reclaim: Reclaim,
+  parts: { pods: readonly DeepReadonly<Pod>[]; podUsage: ReadonlyMap<string, PodUsage>; isOneFilesystem: boolean; maxGraceSeconds: number },
+): Eviction | undefined {
   const { signal, resource, threshold, observations } = reclaim;
   const ranked = rankPods(signal, { pods: parts.pods, usage: parts.podUsage, isOneFilesystem: parts.isOneFilesystem });
   const pod = ranked.find((candidate) => !isCriticalPod(candidate));
   if (pod === undefined) return undefined;
   const words = evictionWords(resource, threshold, { observations, pod, usage: parts.podUsage.get(pod.metadata.uid ?? "") });
   const ownSeconds = pod.spec?.terminationGracePeriodSeconds ?? 30;
-  return { pod, reason: evictedReason, ...words, isDisruption: true, graceSeconds: threshold.isHard ? immediateGraceSeconds : Math.min(parts.maxGraceSeconds, ownSeconds) };
+  return {
+    pod,
+    reason: evictedReason,
+    ...words,
+    isDisruption: true,
+    graceSeconds: threshold.isHard ? immediateGraceSeconds : Math.min(parts.maxGraceSeconds, ownSeconds),
+  };
 }
 
 export interface Eviction extends EvictionWords {

@@ -30,7 +30,12 @@ export function rankPods(signal: Signal, { pods, usage, isOneFilesystem }: Ranke
     const amount = used(pod);
     const requested = requestOf(pod, resource);
     // Who is not measured goes before all who are.
-    return { pod, exceeds: amount === undefined || amount > requested, excess: amount === undefined ? Number.POSITIVE_INFINITY : amount - requested, priority: priorityOf(pod) };
+    return {
+      pod,
+      exceeds: amount === undefined || amount > requested,
+      excess: amount === undefined ? Number.POSITIVE_INFINITY : amount - requested,
+      priority: priorityOf(pod),
+    };
   });
   const byRequest = resource !== "pids";
   return keys

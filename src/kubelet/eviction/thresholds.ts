@@ -51,7 +51,10 @@ export function thresholdsOf(settings: EvictionSettings): Threshold[] {
   const named = [...make(settings.evictionHard, true), ...make(settings.evictionSoft, false)];
   const memory = named.filter(({ signal, isHard }) => signal === "memory.available" && isHard);
   // Containers' own file system is never told apart: it is that of the node or of the images.
-  return [...named.filter(({ signal }) => !signal.startsWith("containerfs.")), ...memory.map((threshold): Threshold => ({ ...threshold, signal: "allocatableMemory.available" }))];
+  return [
+    ...named.filter(({ signal }) => !signal.startsWith("containerfs.")),
+    ...memory.map((threshold): Threshold => ({ ...threshold, signal: "allocatableMemory.available" })),
+  ];
 }
 
 export function thresholdFaults(settings: EvictionSettings): string[] {
@@ -60,8 +63,10 @@ export function thresholdFaults(settings: EvictionSettings): string[] {
     for (const [signal, text] of Object.entries(map)) {
       if (!(signals as readonly string[]).includes(signal)) faults.push(`unknown eviction signal: ${signal}`);
       const amount = parseAmount(text);
-      if (amount === undefined) faults.push(`eviction threshold ${signal}: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`);
-      else if (amount.kind === "share" && (amount.share < 0 || amount.share > 1)) faults.push(`eviction percentage threshold ${signal} must be >= 0% and <= 100%: ${text}`);
+      if (amount === undefined)
+        faults.push(`eviction threshold ${signal}: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`);
+      else if (amount.kind === "share" && (amount.share < 0 || amount.share > 1))
+        faults.push(`eviction percentage threshold ${signal} must be >= 0% and <= 100%: ${text}`);
       else if (amount.kind === "quantity" && quantityValue(amount.text) < 0) faults.push(`eviction threshold ${signal} must be positive: ${text}`);
     }
   };

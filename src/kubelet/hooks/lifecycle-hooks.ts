@@ -10,7 +10,8 @@ export async function runHook(handler: DeepReadonly<LifecycleHandler>, target: H
   if (handler.exec !== undefined) {
     const command = handler.exec.command ?? [];
     const result = await tools.runtime.execSync({ container_id: target.containerId, cmd: command, timeoutSeconds: 0 }, signal);
-    if (result.exit_code !== 0) throw new Error(`command '${command.join(" ")}' exited with ${result.exit_code}: ${Buffer.concat([result.stdout, result.stderr]).toString("utf8")}`);
+    if (result.exit_code !== 0)
+      throw new Error(`command '${command.join(" ")}' exited with ${result.exit_code}: ${Buffer.concat([result.stdout, result.stderr]).toString("utf8")}`);
   } else if (handler.sleep !== undefined) {
     await sleep(tools.clock, handler.sleep.seconds * 1000, signal);
   } else if (!tools.runtime.hasNetwork) {

@@ -10,15 +10,24 @@ import { startPrograms } from "../../host/index.ts";
 import { CredentialProviders, readCredentialProviders } from "./credential-providers.ts";
 
 const version = "credentialprovider.kubelet.k8s.io/v1";
-const provider = { name: "helper", matchImages: ["*.example.com/team"], defaultCacheDuration: "1m", apiVersion: version, args: ["x"], env: [{ name: "WHO", value: "me" }] };
-const config = (more: object = {}) => ({ apiVersion: "kubelet.config.k8s.io/v1", kind: "CredentialProviderConfig", providers: [{ ...provider, ...more }] }) as never;
+const provider = {
+  name: "helper",
+  matchImages: ["*.example.com/team"],
+  defaultCacheDuration: "1m",
+  apiVersion: version,
+  args: ["x"],
+  env: [{ name: "WHO", value: "me" }],
+};
+const config = (more: object = {}) =>
+  ({ apiVersion: "kubelet.config.k8s.io/v1", kind: "CredentialProviderConfig", providers: [{ ...provider, ...more }] }) as never;
 
 const refused: [more: object, message: RegExp][] = [
   [{ name: "../sh" }, /names a provider "\.\.\/sh"/],
   [{ matchImages: [] }, /wants matchImages and defaultCacheDuration of helper/],
   [{ apiVersion: "v0" }, /asks for API version "v0" of helper/],
 ];
-for (const [more, message] of refused) test(`credential providers refused: ${message.source}`, () => throws(() => readCredentialProviders(config(more)), message));
+for (const [more, message] of refused)
+  test(`credential providers refused: ${message.source}`, () => throws(() => readCredentialProviders(config(more)), message));
 
 test("a provider is asked for images it matches, and its answer holds as long as it says", async () => {
   const directory = await mkdtemp(join(tmpdir(), "coracle-provider-"));
@@ -28,7 +37,14 @@ test("a provider is asked for images it matches, and its answer holds as long as
     await writeFile(join(directory, "helper"), script);
     await chmod(join(directory, "helper"), 0o755);
     const clock = new VirtualClock();
-    const providers = new CredentialProviders({ providers: readCredentialProviders(config()), directory, programs, environment: { PATH: process.env["PATH"] ?? "" }, clock, log: silentLog });
+    const providers = new CredentialProviders({
+      providers: readCredentialProviders(config()),
+      directory,
+      programs,
+      environment: { PATH: process.env["PATH"] ?? "" },
+      clock,
+      log: silentLog,
+    });
     const { signal } = new AbortController();
     const ask = (name: string) => providers.credentials(`${name}:1`, name, signal);
     deepEqual(await ask("a.example.com/other/app"), []);

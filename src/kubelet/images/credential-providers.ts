@@ -27,7 +27,8 @@ export class CredentialProviders {
     for (const provider of this.#options.providers.filter(({ matchImages }) => matchImages.some((pattern) => matchesRepository(pattern, repository)))) {
       try {
         const { auth } = await this.#ask(provider, image, repository, signal);
-        for (const [pattern, { username = "", password = "" }] of Object.entries(auth)) if (matchesRepository(pattern, repository)) found.push({ username, password });
+        for (const [pattern, { username = "", password = "" }] of Object.entries(auth))
+          if (matchesRepository(pattern, repository)) found.push({ username, password });
       } catch (error) {
         signal.throwIfAborted();
         this.#options.log.warn("A credential provider failed", { provider: provider.name, image, error });
@@ -54,12 +55,20 @@ export class CredentialProviders {
   async #run({ name, apiVersion, args, env }: CredentialProvider, image: string, signal: AbortSignal): Promise<ProviderAnswer> {
     const { programs, directory } = this.#options;
     const input = JSON.stringify({ kind: "CredentialProviderRequest", apiVersion, image });
-    const { exitCode, stdout, stderr, timedOut } = await programs.run({ command: join(directory, name), args, env: { ...this.#options.environment, ...env }, input, timeoutMs }, signal);
+    const { exitCode, stdout, stderr, timedOut } = await programs.run(
+      { command: join(directory, name), args, env: { ...this.#options.environment, ...env }, input, timeoutMs },
+      signal,
+    );
     if (timedOut) throw new Error("it did not answer within a minute");
     if (exitCode !== 0) throw new Error(`exit code ${exitCode}: ${stderr.toString("utf8", 0, 500).trim()}`);
     const answer: unknown = JSON.parse(stdout.toString("utf8"));
-    if (!isObject(answer) || answer["apiVersion"] !== apiVersion || answer["kind"] !== "CredentialProviderResponse") throw new Error(`apiVersion from credential plugin response did not match expected apiVersion:${apiVersion}`);
-    return { cacheKeyType: String(answer["cacheKeyType"] ?? ""), ...(typeof answer["cacheDuration"] === "string" && { cacheDuration: answer["cacheDuration"] }), auth: (answer["auth"] ?? {}) as ProviderAnswer["auth"] };
+    if (!isObject(answer) || answer["apiVersion"] !== apiVersion || answer["kind"] !== "CredentialProviderResponse")
+      throw new Error(`apiVersion from credential plugin response did not match expected apiVersion:${apiVersion}`);
+    return {
+      cacheKeyType: String(answer["cacheKeyType"] ?? ""),
+      ...(typeof answer["cacheDuration"] === "string" && { cacheDuration: answer["cacheDuration"] }),
+      auth: (answer["auth"] ?? {}) as ProviderAnswer["auth"],
+    };
   }
 
   #keep(key: string, answer: ProviderAnswer, heldMs: number): void {
@@ -73,14 +82,23 @@ export class CredentialProviders {
 /** From a CredentialProviderConfig (kubelet.config.k8s.io/v1). Throws `ConfigurationError`. */
 export function readCredentialProviders(document: JsonValue): CredentialProvider[] {
   const fail = (what: string) => new ConfigurationError(`the configuration of credential providers ${what}`);
-  if (!isObject(document) || document["kind"] !== "CredentialProviderConfig" || document["apiVersion"] !== "kubelet.config.k8s.io/v1") throw fail("is to be a CredentialProviderConfig of kubelet.config.k8s.io/v1");
+  if (!isObject(document) || document["kind"] !== "CredentialProviderConfig" || document["apiVersion"] !== "kubelet.config.k8s.io/v1")
+    throw fail("is to be a CredentialProviderConfig of kubelet.config.k8s.io/v1");
   const providers = document["providers"];
   if (!Array.isArray(providers) || providers.length === 0) throw fail("names no providers");
   return (providers as unknown as RawProvider[]).map(({ name = "", matchImages = [], defaultCacheDuration, apiVersion = "", args = [], env = [] }) => {
     if (name === "" || name === "." || name === ".." || /[/\\ ]/.test(name)) throw fail(`names a provider ${JSON.stringify(name)}`);
     if (matchImages.length === 0 || defaultCacheDuration === undefined) throw fail(`wants matchImages and defaultCacheDuration of ${name}`);
-    if (apiVersion !== "credentialprovider.kubelet.k8s.io/v1") throw fail(`asks for API version ${JSON.stringify(apiVersion)} of ${name}: credentialprovider.kubelet.k8s.io/v1 is known`);
-    return { name, matchImages, defaultCacheMs: parseDurationMs(defaultCacheDuration), apiVersion, args, env: Object.fromEntries(env.map((entry) => [entry.name, entry.value])) };
+    if (apiVersion !== "credentialprovider.kubelet.k8s.io/v1")
+      throw fail(`asks for API version ${JSON.stringify(apiVersion)} of ${name}: credentialprovider.kubelet.k8s.io/v1 is known`);
+    return {
+      name,
+      matchImages,
+      defaultCacheMs: parseDurationMs(defaultCacheDuration),
+      apiVersion,
+      args,
+      env: Object.fromEntries(env.map((entry) => [entry.name, entry.value])),
+    };
   });
 }
 
@@ -110,7 +128,10 @@ interface ProviderAnswer {
   readonly auth: Readonly<Record<string, { readonly username?: string; readonly password?: string }>>;
 }
 
-type RawProvider = Partial<Omit<CredentialProvider, "defaultCacheMs" | "env">> & { readonly defaultCacheDuration?: string; readonly env?: readonly { readonly name: string; readonly value: string }[] };
+type RawProvider = Partial<Omit<CredentialProvider, "defaultCacheMs" | "env">> & {
+  readonly defaultCacheDuration?: string;
+  readonly env?: readonly { readonly name: string; readonly value: string }[];
+};
 
 const timeoutMs = 60_000;
 const maxKept = 1000;

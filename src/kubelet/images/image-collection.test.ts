@@ -3,15 +3,36 @@ import { test } from "node:test";
 import type { Image } from "../runtime/cri-messages.ts";
 import { bytesToFree, imagesToRemove, recordImages, tooOldImages, unusedImages } from "./image-collection.ts";
 
-const image = (id: string, size: number, more: Partial<Image> = {}): Image => ({ id, repo_tags: [`example.org/${id}:1`], repo_digests: [], size, username: "", pinned: false, ...more });
+const image = (id: string, size: number, more: Partial<Image> = {}): Image => ({
+  id,
+  repo_tags: [`example.org/${id}:1`],
+  repo_digests: [],
+  size,
+  username: "",
+  pinned: false,
+  ...more,
+});
 const limits = { highPercent: 85, lowPercent: 80, minimumAgeMs: 120_000, maximumAgeMs: 0 };
 const ids = (records: readonly { image: Image }[]) => records.map((record) => record.image.id).join();
 
-const disks: [availableBytes: number, wanted: number][] = [[160, 0], [159, 41], [100, 100], [0, 200]];
-for (const [availableBytes, wanted] of disks) test(`images: ${availableBytes} of 1000 bytes free`, () => equal(bytesToFree({ capacityBytes: 1000, availableBytes }, limits), wanted));
+const disks: [availableBytes: number, wanted: number][] = [
+  [160, 0],
+  [159, 41],
+  [100, 100],
+  [0, 200],
+];
+for (const [availableBytes, wanted] of disks)
+  test(`images: ${availableBytes} of 1000 bytes free`, () => equal(bytesToFree({ capacityBytes: 1000, availableBytes }, limits), wanted));
 
 test("images: the longest unused go first, as few as needed; used, pinned, our own and the sandboxes' stay", () => {
-  const images = [image("a", 10), image("b", 10), image("c", 10), image("pinned", 10, { pinned: true }), image("hello", 10, { repo_tags: ["coracle.local/hello:v1"] }), image("pause", 10, { repo_tags: ["registry.k8s.io/pause:3.10"] })];
+  const images = [
+    image("a", 10),
+    image("b", 10),
+    image("c", 10),
+    image("pinned", 10, { pinned: true }),
+    image("hello", 10, { repo_tags: ["coracle.local/hello:v1"] }),
+    image("pause", 10, { repo_tags: ["registry.k8s.io/pause:3.10"] }),
+  ];
   const first = recordImages(undefined, images, new Set(["a", "b"]), 1_000_000);
   const second = recordImages(first, images, new Set(["a"]), 2_000_000);
   const unused = unusedImages(second, new Set(["a"]));

@@ -53,7 +53,12 @@ export class ImageCollector {
     }
     const wantedBytes = bytesToFree(disk, this.#limits);
     if (wantedBytes <= 0) return;
-    const chosen = imagesToRemove(unused.filter((record) => !old.includes(record)), wantedBytes, this.#limits, clock.nowMs());
+    const chosen = imagesToRemove(
+      unused.filter((record) => !old.includes(record)),
+      wantedBytes,
+      this.#limits,
+      clock.nowMs(),
+    );
     await this.#remove(chosen, signal);
     const freedBytes = chosen.reduce((sum, { image }) => sum + image.size, 0);
     if (freedBytes >= wantedBytes) return;
@@ -70,7 +75,13 @@ export class ImageCollector {
   async #look(signal: AbortSignal): Promise<ImageRecord[]> {
     const { runtime, clock } = this.#options;
     const [images, containers] = await Promise.all([runtime.listImages(undefined, signal), runtime.listContainers(undefined, signal)]);
-    const used = new Set(containers.flatMap(({ image_id, image_ref, image }) => images.filter((one) => one.id === image_id || one.id === image_ref || one.repo_digests.includes(image_ref) || one.id === image.image).map(({ id }) => id)));
+    const used = new Set(
+      containers.flatMap(({ image_id, image_ref, image }) =>
+        images
+          .filter((one) => one.id === image_id || one.id === image_ref || one.repo_digests.includes(image_ref) || one.id === image.image)
+          .map(({ id }) => id),
+      ),
+    );
     this.#records = recordImages(this.#records, images, used, clock.nowMs());
     return unusedImages(this.#records, used);
   }

@@ -25,7 +25,11 @@ export function createImageMounts(options: ImageMountsOptions): ImageMounts {
   const { mounts, programs } = options;
   const snapshotter = options.snapshotter === undefined ? [] : ["--snapshotter", options.snapshotter];
   const ctr = async (...args: string[]) => {
-    const { exitCode, stderr } = await programs.run({ command: options.ctrPath ?? "ctr", args: ["--address", options.socketPath, "--namespace", "k8s.io", ...args], timeoutMs: 120_000 });
+    const { exitCode, stderr } = await programs.run({
+      command: options.ctrPath ?? "ctr",
+      args: ["--address", options.socketPath, "--namespace", "k8s.io", ...args],
+      timeoutMs: 120_000,
+    });
     if (exitCode !== 0) throw new Error(`ctr ${args.join(" ")}: ${stderr.toString().trim()}`);
   };
   const isMounted = async (directory: string) => (await mounts.list()).some(({ mountPoint }) => mountPoint === directory);

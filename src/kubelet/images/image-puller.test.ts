@@ -16,7 +16,14 @@ const table: [name: string, tries: Try[], expected: string][] = [
   ["there, but Always", [{ image: "web:1" }, { image: "web:1", policy: "Always" }], "Pulling,Pulled present; Pulling,Pulled present"],
   ["Never", [{ image: "web:1", policy: "Never" }], "ErrImageNeverPull ErrImageNeverPull"],
   ["a bad name", [{ image: "Web:1" }], "InspectFailed InvalidImageName"],
-  ["failing, then held back", [{ image: "web:1", broken: true }, { image: "web:1", broken: true }], "Pulling,Failed ErrImagePull; BackOff ImagePullBackOff"],
+  [
+    "failing, then held back",
+    [
+      { image: "web:1", broken: true },
+      { image: "web:1", broken: true },
+    ],
+    "Pulling,Failed ErrImagePull; BackOff ImagePullBackOff",
+  ],
 ];
 for (const [name, tries, expected] of table) {
   test(`image: ${name}`, async () => {
@@ -31,7 +38,10 @@ for (const [name, tries, expected] of table) {
           container: { name: "c", image, ...(policy !== undefined && { imagePullPolicy: policy }) },
           hasCommand: false,
           credentials: [],
-          sandboxConfig: { metadata: { name: "p", namespace: "n", uid: "u", attempt: 0 }, annotations: broken === true ? { "simulated.coracle.dev/pull": "error=no such image" } : {} },
+          sandboxConfig: {
+            metadata: { name: "p", namespace: "n", uid: "u", attempt: 0 },
+            annotations: broken === true ? { "simulated.coracle.dev/pull": "error=no such image" } : {},
+          },
           tell: (_type, reason) => told.push(reason),
         },
         new AbortController().signal,
@@ -61,7 +71,14 @@ test("of two that pull one image, one may leave; when both have, the pull ends",
   const puller = new ImagePuller({ images, clock });
   const ensure = (signal: AbortSignal) =>
     puller.ensure(
-      { pod: { metadata: { name: "p", uid: "u" } }, container: { name: "c", image: "web:1" }, hasCommand: false, credentials: [], sandboxConfig: { metadata: { name: "p", namespace: "n", uid: "u", attempt: 0 } }, tell: () => undefined },
+      {
+        pod: { metadata: { name: "p", uid: "u" } },
+        container: { name: "c", image: "web:1" },
+        hasCommand: false,
+        credentials: [],
+        sandboxConfig: { metadata: { name: "p", namespace: "n", uid: "u", attempt: 0 } },
+        tell: () => undefined,
+      },
       signal,
     );
   const [first, second] = [new AbortController(), new AbortController()];
@@ -99,7 +116,13 @@ const registries: [repository: string, user: string][] = [
   ["docker.io/library/nginx", "d/h"],
 ];
 for (const [repository, user] of registries) {
-  test(`credentials for ${repository}`, () => assert.equal(pullCredentials([secret], repository).map(({ username, password }) => `${username}/${password}`).join(), user));
+  test(`credentials for ${repository}`, () =>
+    assert.equal(
+      pullCredentials([secret], repository)
+        .map(({ username, password }) => `${username}/${password}`)
+        .join(),
+      user,
+    ));
 }
 
 function outcomeText(result: EnsureResult): string {

@@ -75,7 +75,11 @@ export class ImagePuller {
       const { reference, pullMs } = await this.#pullOnce(request, spec, signal);
       const image = await this.#images.imageStatus(spec, signal);
       const wholeMs = this.#clock.monotonicMs() - startedMs;
-      tell("Normal", "Pulled", `Successfully pulled image ${JSON.stringify(asked)} in ${secondsText(Math.min(pullMs, wholeMs))} (${secondsText(wholeMs)} including waiting). Image size: ${image?.size ?? 0} bytes.`);
+      tell(
+        "Normal",
+        "Pulled",
+        `Successfully pulled image ${JSON.stringify(asked)} in ${secondsText(Math.min(pullMs, wholeMs))} (${secondsText(wholeMs)} including waiting). Image size: ${image?.size ?? 0} bytes.`,
+      );
       this.#failures.delete(key);
       return { outcome: "present", image: image ?? { id: reference, repo_tags: [], repo_digests: [], size: 0, username: "", pinned: false } };
     } catch (error) {

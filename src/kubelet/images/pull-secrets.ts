@@ -9,8 +9,14 @@ export function pullCredentials(secrets: readonly DeepReadonly<Secret>[], reposi
   for (const secret of secrets) {
     for (const [location, entry] of Object.entries(registriesOf(secret))) {
       if (!matchesRepository(location, repository)) continue;
-      const [username = "", password = ""] = entry.auth === undefined ? [entry.username, entry.password] : splitOnce(Buffer.from(entry.auth, "base64").toString("utf8"));
-      found.push({ username, password, ...(entry.identitytoken !== undefined && { identity_token: entry.identitytoken }), ...(entry.registrytoken !== undefined && { registry_token: entry.registrytoken }) });
+      const [username = "", password = ""] =
+        entry.auth === undefined ? [entry.username, entry.password] : splitOnce(Buffer.from(entry.auth, "base64").toString("utf8"));
+      found.push({
+        username,
+        password,
+        ...(entry.identitytoken !== undefined && { identity_token: entry.identitytoken }),
+        ...(entry.registrytoken !== undefined && { registry_token: entry.registrytoken }),
+      });
     }
   }
   return found;
@@ -44,7 +50,8 @@ export function matchesRepository(location: string, repository: string): boolean
   const isDocker = (name: string) => name === "docker.io" || name === "index.docker.io";
   const parts = host.split(".");
   const wantedParts = wantedHost.split(".");
-  const isHost = (isDocker(host) && isDocker(wantedHost)) || (parts.length === wantedParts.length && parts.every((part, index) => globMatches(part, wantedParts[index]!)));
+  const isHost =
+    (isDocker(host) && isDocker(wantedHost)) || (parts.length === wantedParts.length && parts.every((part, index) => globMatches(part, wantedParts[index]!)));
   return isHost && path.every((part, index) => part === wantedPath[index]);
 }
 

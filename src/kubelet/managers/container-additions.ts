@@ -16,13 +16,16 @@ export const noAdditions: ContainerAdditions = { envs: {}, mounts: [], devices: 
 
 /** All together; of one environment variable the later counts. */
 export function joinAdditions(parts: readonly ContainerAdditions[]): ContainerAdditions {
-  return parts.reduce((sum, part) => ({
-    ...sum,
-    ...part,
-    envs: { ...sum.envs, ...part.envs },
-    mounts: [...sum.mounts, ...part.mounts],
-    devices: [...sum.devices, ...part.devices],
-    annotations: { ...sum.annotations, ...part.annotations },
-    cdiDevices: [...new Set([...sum.cdiDevices, ...part.cdiDevices])],
-  }), noAdditions);
+  return parts.reduce(
+    (sum, part) => ({
+      ...sum,
+      ...part,
+      envs: { ...sum.envs, ...part.envs },
+      mounts: [...sum.mounts, ...part.mounts],
+      devices: [...sum.devices, ...part.devices],
+      annotations: { ...sum.annotations, ...part.annotations },
+      cdiDevices: [...new Set([...sum.cdiDevices, ...part.cdiDevices])],
+    }),
+    noAdditions,
+  );
 }

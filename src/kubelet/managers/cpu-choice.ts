@@ -35,7 +35,13 @@ function takeAmong(cpus: readonly Cpu[], among: CpuSet, count: number): CpuSet {
 }
 
 function largestGroup(cpus: readonly Cpu[], keyOf: (cpu: Cpu) => string): number {
-  return Math.max(...groupsOf(cpus, cpus.map(({ id }) => id), keyOf).map(({ length }) => length));
+  return Math.max(
+    ...groupsOf(
+      cpus,
+      cpus.map(({ id }) => id),
+      keyOf,
+    ).map(({ length }) => length),
+  );
 }
 
 /** The free CPUs that lie together, the fullest places first. */

@@ -37,8 +37,13 @@ export class CpuManager {
     this.#options = options;
     this.#file = new StateFile({ path: options.path, log: options.log });
     this.#all = topology.cpus.map(({ id }) => id).toSorted((a, b) => a - b);
-    if (this.isStatic && reservedMilliCpus === 0) throw new ConfigurationError("the static policy requires systemreserved.cpu + kubereserved.cpu to be greater than zero");
-    this.#reserved = !this.isStatic ? [] : settings.reservedSystemCPUs === "" ? (takeCpus(topology, this.#all, Math.ceil(reservedMilliCpus / 1000)) ?? this.#all) : parseCpuSet(settings.reservedSystemCPUs);
+    if (this.isStatic && reservedMilliCpus === 0)
+      throw new ConfigurationError("the static policy requires systemreserved.cpu + kubereserved.cpu to be greater than zero");
+    this.#reserved = !this.isStatic
+      ? []
+      : settings.reservedSystemCPUs === ""
+        ? (takeCpus(topology, this.#all, Math.ceil(reservedMilliCpus / 1000)) ?? this.#all)
+        : parseCpuSet(settings.reservedSystemCPUs);
   }
 
   get isStatic(): boolean {
@@ -56,7 +61,9 @@ export class CpuManager {
     const { settings, path } = this.#options;
     const kept = await this.#file.read();
     if (kept !== undefined && kept.policyName !== settings.cpuManagerPolicy) {
-      throw new ConfigurationError(`configured policy ${JSON.stringify(settings.cpuManagerPolicy)} differs from state checkpoint policy ${JSON.stringify(kept.policyName)}, please drain this node and delete the CPU manager checkpoint file ${JSON.stringify(path)} before restarting Kubelet`);
+      throw new ConfigurationError(
+        `configured policy ${JSON.stringify(settings.cpuManagerPolicy)} differs from state checkpoint policy ${JSON.stringify(kept.policyName)}, please drain this node and delete the CPU manager checkpoint file ${JSON.stringify(path)} before restarting Kubelet`,
+      );
     }
     this.#entries = kept?.entries ?? {};
     this.#save();
@@ -67,7 +74,14 @@ export class CpuManager {
     if (!this.isStatic || count === 0) return undefined;
     const free = this.#free();
     const { cpus, numaNodes } = this.#options.topology;
-    return hintsFor(count, numaNodes.map(({ id }) => ({ id, total: cpus.filter(({ numaNode }) => numaNode === id).length, free: cpus.filter((cpu) => cpu.numaNode === id && free.includes(cpu.id)).length })));
+    return hintsFor(
+      count,
+      numaNodes.map(({ id }) => ({
+        id,
+        total: cpus.filter(({ numaNode }) => numaNode === id).length,
+        free: cpus.filter((cpu) => cpu.numaNode === id && free.includes(cpu.id)).length,
+      })),
+    );
   }
 
   /** Sets CPUs aside for a pod. `near`: the NUMA nodes of a container. */
@@ -81,7 +95,8 @@ export class CpuManager {
       const count = exclusiveCpus(pod, spec);
       if (count === 0) continue;
       const threads = threadsPerCore(topology);
-      if (settings.cpuManagerPolicyOptions["full-pcpus-only"] === "true" && count % threads !== 0) return { reason: "SMTAlignmentError", message: `SMT Alignment Error: requested ${count} cpus not multiple cpus per core = ${threads}` };
+      if (settings.cpuManagerPolicyOptions["full-pcpus-only"] === "true" && count % threads !== 0)
+        return { reason: "SMTAlignmentError", message: `SMT Alignment Error: requested ${count} cpus not multiple cpus per core = ${threads}` };
       // What init containers had is theirs who come after.
       const again = takeCpus(topology, lent, Math.min(count, lent.length)) ?? [];
       const more = takeCpus(topology, without(free, lent), count - again.length, near(spec.container.name));
@@ -140,7 +155,10 @@ export class CpuManager {
   }
 
   #exclusive(): CpuSet {
-    return Object.values(this.#entries).flatMap((containers) => Object.values(containers)).map(parseCpuSet).reduce(union, []);
+    return Object.values(this.#entries)
+      .flatMap((containers) => Object.values(containers))
+      .map(parseCpuSet)
+      .reduce(union, []);
   }
 
   #save(): void {

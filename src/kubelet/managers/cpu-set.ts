@@ -4,7 +4,10 @@ export type CpuSet = readonly number[];
 /** Throws an Error for a text that is no list. */
 export function parseCpuSet(text: string): CpuSet {
   const cpus = new Set<number>();
-  for (const part of text.trim().split(",").filter((item) => item !== "")) {
+  for (const part of text
+    .trim()
+    .split(",")
+    .filter((item) => item !== "")) {
     const match = /^(\d+)(?:-(\d+))?$/.exec(part.trim());
     const [first, last] = [Number(match?.[1]), Number(match?.[2] ?? match?.[1])];
     if (match === null || last < first || last >= maxCpus) throw new Error(`not a list of CPUs: ${JSON.stringify(text)}`);

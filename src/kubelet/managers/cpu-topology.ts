@@ -31,13 +31,24 @@ export async function readCpuTopology(machine: { readonly cpus: number; readonly
   const text = async (path: string) => (await readFile(join(root, path), "utf8").catch(() => "")).trim();
   const online = await text("cpu/online");
   const ids = online === "" ? Array.from({ length: machine.cpus }, (_, id) => id) : parseCpuSet(online);
-  const nodes = (await readdir(join(root, "node")).catch(() => [])).flatMap((name) => /^node(\d+)$/.exec(name)?.[1] ?? []).map(Number).toSorted((a, b) => a - b);
+  const nodes = (await readdir(join(root, "node")).catch(() => []))
+    .flatMap((name) => /^node(\d+)$/.exec(name)?.[1] ?? [])
+    .map(Number)
+    .toSorted((a, b) => a - b);
   const members = await Promise.all(nodes.map(async (node) => [node, parseCpuSet(await text(`node/node${node}/cpulist`))] as const));
   const cpus = ids.map(async (id): Promise<Cpu> => {
     const [core, socket] = await Promise.all([text(`cpu/cpu${id}/topology/core_id`), text(`cpu/cpu${id}/topology/physical_package_id`)]);
-    return { id, core: core === "" ? `cpu${id}` : `${socket}/${core}`, socket: Math.max(0, Number(socket)), numaNode: members.find(([, list]) => list.includes(id))?.[0] ?? 0 };
+    return {
+      id,
+      core: core === "" ? `cpu${id}` : `${socket}/${core}`,
+      socket: Math.max(0, Number(socket)),
+      numaNode: members.find(([, list]) => list.includes(id))?.[0] ?? 0,
+    };
   });
-  const numaNodes = nodes.map(async (id): Promise<NumaNode> => ({ id, memoryBytes: Number(/MemTotal:\s+(\d+) kB/.exec(await text(`node/node${id}/meminfo`))?.[1] ?? 0) * 1024 }));
+  const numaNodes = nodes.map(async (id): Promise<NumaNode> => ({
+    id,
+    memoryBytes: Number(/MemTotal:\s+(\d+) kB/.exec(await text(`node/node${id}/meminfo`))?.[1] ?? 0) * 1024,
+  }));
   return { cpus: await Promise.all(cpus), numaNodes: nodes.length === 0 ? [{ id: 0, memoryBytes: machine.memoryBytes }] : await Promise.all(numaNodes) };
 }
 

@@ -19,8 +19,16 @@ import type { Hint, TopologyPolicy } from "./topology-hints.ts";
 const Gi = 1024 ** 3;
 /** Two sockets, each a NUMA node with two cores of two threads: 0,4 1,5 | 2,6 3,7. */
 const topology: CpuTopology = {
-  cpus: Array.from({ length: 8 }, (_, id) => ({ id, core: `${Math.floor((id % 4) / 2)}/${id % 4}`, socket: Math.floor((id % 4) / 2), numaNode: Math.floor((id % 4) / 2) })),
-  numaNodes: [{ id: 0, memoryBytes: 4 * Gi }, { id: 1, memoryBytes: 4 * Gi }],
+  cpus: Array.from({ length: 8 }, (_, id) => ({
+    id,
+    core: `${Math.floor((id % 4) / 2)}/${id % 4}`,
+    socket: Math.floor((id % 4) / 2),
+    numaNode: Math.floor((id % 4) / 2),
+  })),
+  numaNodes: [
+    { id: 0, memoryBytes: 4 * Gi },
+    { id: 1, memoryBytes: 4 * Gi },
+  ],
 };
 
 test("lists of CPUs", () => {
@@ -47,10 +55,15 @@ for (const [name, free, count, near, expected] of choices) {
   });
 }
 
-const pod = (uid: string, containers: Container[], initContainers: Container[] = [], qosClass = "Guaranteed"): Pod => ({ metadata: { name: uid, uid }, spec: { containers, initContainers }, status: { qosClass } });
+const pod = (uid: string, containers: Container[], initContainers: Container[] = [], qosClass = "Guaranteed"): Pod => ({
+  metadata: { name: uid, uid },
+  spec: { containers, initContainers },
+  status: { qosClass },
+});
 const asking = (name: string, cpu: string, memory = "1Gi"): Container => ({ name, resources: { requests: { cpu, memory }, limits: { cpu, memory } } });
 const settingsOf = (more: Partial<KubeletSettings>): KubeletSettings => ({ ...defaultSettings, cpuManagerPolicy: "static", ...more });
-const manager = (more: Partial<KubeletSettings> = {}, path?: string) => new CpuManager({ topology, settings: settingsOf(more), reservedMilliCpus: 1000, path, log: silentLog });
+const manager = (more: Partial<KubeletSettings> = {}, path?: string) =>
+  new CpuManager({ topology, settings: settingsOf(more), reservedMilliCpus: 1000, path, log: silentLog });
 const anywhere = () => undefined;
 
 test("CPU manager: whole CPUs of guaranteed pods are theirs alone, all others share the rest", () => {
@@ -60,7 +73,10 @@ test("CPU manager: whole CPUs of guaranteed pods are theirs alone, all others sh
   equal(cpus.cpusOf("a", "half"), "0,2-4,6-7");
   equal(cpus.admit(pod("b", [asking("c", "2")], [], "Burstable"), anywhere), undefined);
   equal(cpus.cpusOf("b", "c"), "0,2-4,6-7");
-  equal(cpus.admit(pod("d", [asking("c", "6")]), anywhere)?.message, "Allocate failed due to not enough cpus available to satisfy request: requested=6, available=5, which is unexpected");
+  equal(
+    cpus.admit(pod("d", [asking("c", "6")]), anywhere)?.message,
+    "Allocate failed due to not enough cpus available to satisfy request: requested=6, available=5, which is unexpected",
+  );
   cpus.release("a");
   equal(cpus.cpusOf("b", "c"), "0-7");
 });
@@ -72,9 +88,15 @@ test("CPU manager: containers take over what init containers had", () => {
 });
 
 test("CPU manager: options", () => {
-  equal(manager({ cpuManagerPolicyOptions: { "full-pcpus-only": "true" } }).admit(pod("a", [asking("c", "3")]), anywhere)?.message, "SMT Alignment Error: requested 3 cpus not multiple cpus per core = 2");
+  equal(
+    manager({ cpuManagerPolicyOptions: { "full-pcpus-only": "true" } }).admit(pod("a", [asking("c", "3")]), anywhere)?.message,
+    "SMT Alignment Error: requested 3 cpus not multiple cpus per core = 2",
+  );
   equal(formatCpuSet(manager({ cpuManagerPolicyOptions: { "strict-cpu-reservation": "true" }, reservedSystemCPUs: "0,4" }).shared), "1-3,5-7");
-  throws(() => new CpuManager({ topology, settings: settingsOf({}), reservedMilliCpus: 0, path: undefined, log: silentLog }), /requires systemreserved\.cpu \+ kubereserved\.cpu to be greater than zero/);
+  throws(
+    () => new CpuManager({ topology, settings: settingsOf({}), reservedMilliCpus: 0, path: undefined, log: silentLog }),
+    /requires systemreserved\.cpu \+ kubereserved\.cpu to be greater than zero/,
+  );
 });
 
 test("CPU manager: who has which CPUs outlives the kubelet; another policy does not take over", async () => {
@@ -89,14 +111,20 @@ test("CPU manager: who has which CPUs outlives the kubelet; another policy does 
     await after.load();
     equal(after.cpusOf("a", "c"), "1,5");
     await after.settled();
-    await rejects(manager({ cpuManagerPolicy: "none" }, path).load(), /configured policy "none" differs from state checkpoint policy "static", please drain this node and delete the CPU manager checkpoint file/);
+    await rejects(
+      manager({ cpuManagerPolicy: "none" }, path).load(),
+      /configured policy "none" differs from state checkpoint policy "static", please drain this node and delete the CPU manager checkpoint file/,
+    );
   } finally {
     await rm(directory, { recursive: true });
   }
 });
 
 test("memory manager: a node that has room, two where one does not do, none when there is none", () => {
-  const reservedMemory = [{ numaNode: 0, limits: { memory: "1Gi" } }, { numaNode: 1, limits: { memory: "1Gi" } }];
+  const reservedMemory = [
+    { numaNode: 0, limits: { memory: "1Gi" } },
+    { numaNode: 1, limits: { memory: "1Gi" } },
+  ];
   const memory = new MemoryManager({ topology, settings: settingsOf({ memoryManagerPolicy: "Static", reservedMemory }), path: undefined, log: silentLog });
   const admit = (uid: string, amount: string) => memory.admit(pod(uid, [asking("c", "1", amount)]), anywhere)?.reason ?? memory.nodesOf(uid, "c");
   deepEqual([admit("a", "2Gi"), admit("b", "2Gi"), admit("e", "5Gi")], ["0", "1", "UnexpectedAdmissionError"]);
@@ -107,13 +135,43 @@ test("memory manager: a node that has room, two where one does not do, none when
 
 test("hints: the fewest nodes that could do are preferred, when they are free", () => {
   const text = (hints: readonly Hint[]) => hints.map(({ nodes, isPreferred }) => `${nodes.join("")}${isPreferred ? "!" : ""}`).join(" ");
-  equal(text(hintsFor(2, [{ id: 0, total: 4, free: 4 }, { id: 1, total: 4, free: 1 }])), "0! 01");
-  equal(text(hintsFor(2, [{ id: 0, total: 4, free: 1 }, { id: 1, total: 4, free: 1 }])), "01");
-  equal(text(hintsFor(6, [{ id: 0, total: 4, free: 4 }, { id: 1, total: 4, free: 4 }])), "01!");
+  equal(
+    text(
+      hintsFor(2, [
+        { id: 0, total: 4, free: 4 },
+        { id: 1, total: 4, free: 1 },
+      ]),
+    ),
+    "0! 01",
+  );
+  equal(
+    text(
+      hintsFor(2, [
+        { id: 0, total: 4, free: 1 },
+        { id: 1, total: 4, free: 1 },
+      ]),
+    ),
+    "01",
+  );
+  equal(
+    text(
+      hintsFor(6, [
+        { id: 0, total: 4, free: 4 },
+        { id: 1, total: 4, free: 4 },
+      ]),
+    ),
+    "01!",
+  );
 });
 
-const near0: Hint[] = [{ nodes: [0], isPreferred: true }, { nodes: [0, 1], isPreferred: false }];
-const near1: Hint[] = [{ nodes: [1], isPreferred: true }, { nodes: [0, 1], isPreferred: false }];
+const near0: Hint[] = [
+  { nodes: [0], isPreferred: true },
+  { nodes: [0, 1], isPreferred: false },
+];
+const near1: Hint[] = [
+  { nodes: [1], isPreferred: true },
+  { nodes: [0, 1], isPreferred: false },
+];
 const verdicts: [policy: TopologyPolicy, offers: (Hint[] | undefined)[], expected: string][] = [
   ["none", [[]], "true -"],
   ["best-effort", [near0, near0], "true 0"],

@@ -38,7 +38,9 @@ export class MemoryManager {
     const { settings, path } = this.#options;
     const kept = await this.#file.read();
     if (kept !== undefined && kept.policyName !== settings.memoryManagerPolicy) {
-      throw new ConfigurationError(`configured policy ${JSON.stringify(settings.memoryManagerPolicy)} differs from state checkpoint policy ${JSON.stringify(kept.policyName)}, please drain this node and delete the memory manager checkpoint file ${JSON.stringify(path)} before restarting Kubelet`);
+      throw new ConfigurationError(
+        `configured policy ${JSON.stringify(settings.memoryManagerPolicy)} differs from state checkpoint policy ${JSON.stringify(kept.policyName)}, please drain this node and delete the memory manager checkpoint file ${JSON.stringify(path)} before restarting Kubelet`,
+      );
     }
     this.#entries = kept?.entries ?? {};
     this.#save();
@@ -61,7 +63,10 @@ export class MemoryManager {
       const chosen = hints.find(({ nodes }) => wanted === undefined || nodes.every((node) => wanted.includes(node))) ?? hints[0];
       if (chosen === undefined) {
         this.#entries = before;
-        return { reason: "UnexpectedAdmissionError", message: "Allocate failed due to [memorymanager] failed to find the default preferred hint, which is unexpected" };
+        return {
+          reason: "UnexpectedAdmissionError",
+          message: "Allocate failed due to [memorymanager] failed to find the default preferred hint, which is unexpected",
+        };
       }
       this.#entries = { ...this.#entries, [uid]: { ...this.#entries[uid], [container.name]: { nodes: chosen.nodes, bytes } } };
     }
@@ -90,7 +95,9 @@ export class MemoryManager {
     const { topology, settings } = this.#options;
     const entries = Object.values(this.#entries).flatMap((containers) => Object.values(containers));
     const nodes = topology.numaNodes.map(({ id, memoryBytes }) => {
-      const reserved = settings.reservedMemory.filter(({ numaNode }) => numaNode === id).reduce((sum, { limits }) => sum + quantityValue(limits["memory"] ?? 0), 0);
+      const reserved = settings.reservedMemory
+        .filter(({ numaNode }) => numaNode === id)
+        .reduce((sum, { limits }) => sum + quantityValue(limits["memory"] ?? 0), 0);
       // Of several nodes each gives its part.
       const used = entries.filter(({ nodes: own }) => own.includes(id)).reduce((sum, entry) => sum + entry.bytes / entry.nodes.length, 0);
       return { id, total: memoryBytes - reserved, free: memoryBytes - reserved - used };

@@ -40,7 +40,10 @@ export class ResourceManagers {
 
   /** Reads the machine and what an earlier kubelet handed out. Rejects with `ConfigurationError`. */
   static async start(options: ResourceManagersOptions): Promise<ResourceManagers> {
-    const managers = new ResourceManagers(options, options.rootDirectory === undefined ? plainTopology(options.machine) : await readCpuTopology(options.machine));
+    const managers = new ResourceManagers(
+      options,
+      options.rootDirectory === undefined ? plainTopology(options.machine) : await readCpuTopology(options.machine),
+    );
     await Promise.all([managers.#cpus.load(), managers.#memory.load(), managers.devices.load(), managers.claims.load()]);
     return managers;
   }
@@ -59,7 +62,14 @@ export class ResourceManagers {
   start(group: TaskGroup, workers: () => Iterable<PodWorker>, runtime: ContainerRuntime): void {
     const { clock, log } = this.#options;
     if (this.#options.rootDirectory !== undefined) group.start("device plugins", (signal) => this.devices.run(signal));
-    if (this.#cpus.isStatic) group.start("cpu manager", (signal) => repeat({ clock, log, intervalMs: reconcileMs, failure: "Could not move containers to their CPUs" }, (each) => this.#cpus.reconcile(workers(), runtime, each), signal));
+    if (this.#cpus.isStatic)
+      group.start("cpu manager", (signal) =>
+        repeat(
+          { clock, log, intervalMs: reconcileMs, failure: "Could not move containers to their CPUs" },
+          (each) => this.#cpus.reconcile(workers(), runtime, each),
+          signal,
+        ),
+      );
   }
 
   /** Resolves when all that is to outlive us is written. */
@@ -70,7 +80,11 @@ export class ResourceManagers {
   /** Sets all that the pod asks for aside, or nothing. */
   admit(pod: DeepReadonly<Pod>): Rejection | undefined {
     const near = new Map<string, readonly number[]>();
-    const rejection = this.#judgeTopology(pod, near) ?? this.#cpus.admit(pod, (name) => near.get(name)) ?? this.#memory.admit(pod, (name) => near.get(name)) ?? this.devices.admit(pod);
+    const rejection =
+      this.#judgeTopology(pod, near) ??
+      this.#cpus.admit(pod, (name) => near.get(name)) ??
+      this.#memory.admit(pod, (name) => near.get(name)) ??
+      this.devices.admit(pod);
     if (rejection !== undefined) this.release(pod.metadata.uid ?? "");
     return rejection;
   }

@@ -28,7 +28,9 @@ export interface TopologyVerdict {
 /** Merges one hint of each resource in every way, and picks the best of what they have in common. */
 export function judgeTopology(policy: TopologyPolicy, offers: readonly Hints[], nodes: readonly number[]): TopologyVerdict {
   if (policy === "none") return { isAdmitted: true };
-  const caring = offers.filter((hints) => hints !== undefined).map((hints) => (policy === "single-numa-node" ? hints.filter(({ nodes: own, isPreferred }) => own.length === 1 && isPreferred) : hints));
+  const caring = offers
+    .filter((hints) => hints !== undefined)
+    .map((hints) => (policy === "single-numa-node" ? hints.filter(({ nodes: own, isPreferred }) => own.length === 1 && isPreferred) : hints));
   if (caring.length === 0) return { isAdmitted: true };
   let merged: Hint[] = [{ nodes, isPreferred: true }];
   for (const hints of caring) {

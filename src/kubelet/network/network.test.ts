@@ -5,16 +5,36 @@ import { dnsConfig, parseResolvConf } from "./dns-config.ts";
 import { hostNames, hostsFile } from "./host-names.ts";
 
 const pod = (spec: Partial<PodSpec>, name = "p"): Pod => ({ metadata: { name, namespace: "n" }, spec: { containers: [], ...spec } });
-const node = { clusterServers: ["10.0.0.10"], clusterDomain: "cluster.local", host: parseResolvConf("search example.com\nnameserver 192.0.2.53\noptions timeout:1\n") };
+const node = {
+  clusterServers: ["10.0.0.10"],
+  clusterDomain: "cluster.local",
+  host: parseResolvConf("search example.com\nnameserver 192.0.2.53\noptions timeout:1\n"),
+};
 
 const dns: [name: string, spec: Partial<PodSpec>, expected: string][] = [
   ["cluster first", {}, "10.0.0.10 | n.svc.cluster.local svc.cluster.local cluster.local example.com | ndots:5"],
   ["on the node's network", { hostNetwork: true }, "192.0.2.53 | example.com | timeout:1"],
-  ["there, too", { hostNetwork: true, dnsPolicy: "ClusterFirstWithHostNet" }, "10.0.0.10 | n.svc.cluster.local svc.cluster.local cluster.local example.com | ndots:5"],
+  [
+    "there, too",
+    { hostNetwork: true, dnsPolicy: "ClusterFirstWithHostNet" },
+    "10.0.0.10 | n.svc.cluster.local svc.cluster.local cluster.local example.com | ndots:5",
+  ],
   ["default", { dnsPolicy: "Default" }, "192.0.2.53 | example.com | timeout:1"],
-  ["none", { dnsPolicy: "None", dnsConfig: { nameservers: ["127.9.9.9"], searches: ["x.example"], options: [{ name: "ndots", value: "3" }, { name: "edns0" }] } }, "127.9.9.9 | x.example | ndots:3 edns0"],
-  ["options that are no words", { dnsConfig: { options: [{ name: "ndots", value: "1\nnameserver 192.0.2.66" }, { name: "a b" }, { name: "rotate" }] } }, "10.0.0.10 | n.svc.cluster.local svc.cluster.local cluster.local example.com | ndots:5 rotate"],
-  ["an option changed", { dnsConfig: { options: [{ name: "ndots", value: "1" }] } }, "10.0.0.10 | n.svc.cluster.local svc.cluster.local cluster.local example.com | ndots:1"],
+  [
+    "none",
+    { dnsPolicy: "None", dnsConfig: { nameservers: ["127.9.9.9"], searches: ["x.example"], options: [{ name: "ndots", value: "3" }, { name: "edns0" }] } },
+    "127.9.9.9 | x.example | ndots:3 edns0",
+  ],
+  [
+    "options that are no words",
+    { dnsConfig: { options: [{ name: "ndots", value: "1\nnameserver 192.0.2.66" }, { name: "a b" }, { name: "rotate" }] } },
+    "10.0.0.10 | n.svc.cluster.local svc.cluster.local cluster.local example.com | ndots:5 rotate",
+  ],
+  [
+    "an option changed",
+    { dnsConfig: { options: [{ name: "ndots", value: "1" }] } },
+    "10.0.0.10 | n.svc.cluster.local svc.cluster.local cluster.local example.com | ndots:1",
+  ],
 ];
 for (const [name, spec, expected] of dns) {
   test(`dns: ${name}`, () => {

@@ -14,14 +14,29 @@ const others = [pod({ containers: [{ name: "c", resources: { requests: { cpu: "1
 
 const table: [name: string, spec: Partial<PodSpec>, reason: string | undefined, message?: string][] = [
   ["fits", {}, undefined],
-  ["too much cpu", { containers: [{ name: "c", resources: { requests: { cpu: "3" } } }] }, "OutOfcpu", "Node didn't have enough resource: cpu, requested: 3000, used: 1500, capacity: 4000"],
+  [
+    "too much cpu",
+    { containers: [{ name: "c", resources: { requests: { cpu: "3" } } }] },
+    "OutOfcpu",
+    "Node didn't have enough resource: cpu, requested: 3000, used: 1500, capacity: 4000",
+  ],
   ["init containers count by the largest", { initContainers: [{ name: "i", resources: { requests: { cpu: "3" } } }] }, "OutOfcpu"],
   ["an extended resource nobody knows", { containers: [{ name: "c", resources: { requests: { "example.com/x": "1" } } }] }, undefined],
-  ["another node's selector", { nodeSelector: { zone: "b" } }, "NodeAffinity", "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"],
+  [
+    "another node's selector",
+    { nodeSelector: { zone: "b" } },
+    "NodeAffinity",
+    "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
+  ],
   ["a taken port", { containers: [{ name: "c", ports: [{ containerPort: 80, hostPort: 8080 }] }] }, "NodePorts"],
   ["the port over UDP", { containers: [{ name: "c", ports: [{ containerPort: 80, hostPort: 8080, protocol: "UDP" }] }] }, undefined],
   ["no toleration", { tolerations: [] }, "TaintToleration"],
-  ["a sysctl", { securityContext: { sysctls: [{ name: "kernel.msgmax", value: "1" }] } }, "SysctlForbidden", 'forbidden sysctl: "kernel.msgmax" not allowlisted'],
+  [
+    "a sysctl",
+    { securityContext: { sysctls: [{ name: "kernel.msgmax", value: "1" }] } },
+    "SysctlForbidden",
+    'forbidden sysctl: "kernel.msgmax" not allowlisted',
+  ],
   ["a safe sysctl", { securityContext: { sysctls: [{ name: "net.ipv4.tcp_syncookies", value: "1" }] } }, undefined],
 ];
 for (const [name, spec, reason, message] of table) {

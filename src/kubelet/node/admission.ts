@@ -38,13 +38,17 @@ function outOf(name: string, requested: number, used: number, capacity: number):
 }
 
 function unsuitableNode(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>): Rejection | undefined {
-  return matchesNode(pod, node) ? undefined : { reason: "NodeAffinity", message: "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector" };
+  return matchesNode(pod, node)
+    ? undefined
+    : { reason: "NodeAffinity", message: "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector" };
 }
 
 function takenPort(pod: DeepReadonly<Pod>, others: readonly DeepReadonly<Pod>[]): Rejection | undefined {
   const taken = others.flatMap(hostPorts);
   const isTaken = hostPorts(pod).some((port) =>
-    taken.some((other) => other.port === port.port && other.protocol === port.protocol && (other.ip === port.ip || other.ip === "0.0.0.0" || port.ip === "0.0.0.0")),
+    taken.some(
+      (other) => other.port === port.port && other.protocol === port.protocol && (other.ip === port.ip || other.ip === "0.0.0.0" || port.ip === "0.0.0.0"),
+    ),
   );
   return isTaken ? { reason: "NodePorts", message: "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports" } : undefined;
 }

@@ -21,7 +21,8 @@ export function nodeCapacity(machine: Machine, settings: Pick<KubeletSettings, "
 /** The capacity without what is reserved, and without what must stay free so that eviction does not begin. */
 export function nodeAllocatable(machine: Machine, settings: KubeletSettings): NodeResources {
   const capacity = nodeCapacity(machine, settings);
-  const reserved = (name: string, read: (text: string) => number) => [settings.kubeReserved, settings.systemReserved].reduce((sum, map) => sum + (map[name] === undefined ? 0 : read(map[name])), 0);
+  const reserved = (name: string, read: (text: string) => number) =>
+    [settings.kubeReserved, settings.systemReserved].reduce((sum, map) => sum + (map[name] === undefined ? 0 : read(map[name])), 0);
   const milliCpus = Math.max(0, machine.cpus * 1000 - reservedMilliCpus(settings));
   const left = (name: string, free: number) => Math.max(0, quantityValue(capacity[name]!) - reserved(name, quantityValue) - free);
   const storageBytes = quantityValue(capacity["ephemeral-storage"]!);
@@ -40,7 +41,11 @@ export function podsMemoryBytes(machine: Machine, { kubeReserved, systemReserved
 }
 
 /** CPUs reserved by number count instead of amounts. */
-export function reservedMilliCpus({ reservedSystemCPUs, kubeReserved, systemReserved }: Pick<KubeletSettings, "reservedSystemCPUs" | "kubeReserved" | "systemReserved">): number {
+export function reservedMilliCpus({
+  reservedSystemCPUs,
+  kubeReserved,
+  systemReserved,
+}: Pick<KubeletSettings, "reservedSystemCPUs" | "kubeReserved" | "systemReserved">): number {
   if (reservedSystemCPUs !== "") return parseCpuSet(reservedSystemCPUs).length * 1000;
   return [kubeReserved, systemReserved].reduce((sum, map) => sum + quantityMilli(map["cpu"] ?? 0), 0);
 }

@@ -117,16 +117,30 @@ function runtimeFeatures(runtime: RuntimeStatus | undefined): Pick<NodeStatus, "
 }
 
 const pressureVerdicts = [
-  ["MemoryPressure", { reason: "KubeletHasSufficientMemory", message: "kubelet has sufficient memory available" }, { reason: "KubeletHasInsufficientMemory", message: "kubelet has insufficient memory available" }],
-  ["DiskPressure", { reason: "KubeletHasNoDiskPressure", message: "kubelet has no disk pressure" }, { reason: "KubeletHasDiskPressure", message: "kubelet has disk pressure" }],
-  ["PIDPressure", { reason: "KubeletHasSufficientPID", message: "kubelet has sufficient PID available" }, { reason: "KubeletHasInsufficientPID", message: "kubelet has insufficient PID available" }],
+  [
+    "MemoryPressure",
+    { reason: "KubeletHasSufficientMemory", message: "kubelet has sufficient memory available" },
+    { reason: "KubeletHasInsufficientMemory", message: "kubelet has insufficient memory available" },
+  ],
+  [
+    "DiskPressure",
+    { reason: "KubeletHasNoDiskPressure", message: "kubelet has no disk pressure" },
+    { reason: "KubeletHasDiskPressure", message: "kubelet has disk pressure" },
+  ],
+  [
+    "PIDPressure",
+    { reason: "KubeletHasSufficientPID", message: "kubelet has sufficient PID available" },
+    { reason: "KubeletHasInsufficientPID", message: "kubelet has insufficient PID available" },
+  ],
 ] as const;
 
 type Verdict = Pick<NodeCondition, "type" | "status" | "reason" | "message">;
 
 function conditions(state: NodeState, old: DeepReadonly<NodeStatus>, nowMs: number): NodeCondition[] {
   const verdicts: readonly Verdict[] = [
-    ...pressureVerdicts.map(([type, calm, tense]) => (state.pressure.includes(type) ? { type, status: "True" as const, ...tense } : { type, status: "False" as const, ...calm })),
+    ...pressureVerdicts.map(([type, calm, tense]) =>
+      state.pressure.includes(type) ? { type, status: "True" as const, ...tense } : { type, status: "False" as const, ...calm },
+    ),
     readyVerdict(state.runtime, state.isShuttingDown),
   ];
   const now = formatTime(nowMs);

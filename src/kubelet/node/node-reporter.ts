@@ -59,7 +59,10 @@ export class NodeReporter {
 
   /** Beats and reports until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#repeat(leaseIntervalMs, () => this.#beat(signal), signal), this.#repeat(this.#options.statusIntervalMs, () => this.#report(signal), signal, true)]);
+    await Promise.all([
+      this.#repeat(leaseIntervalMs, () => this.#beat(signal), signal),
+      this.#repeat(this.#options.statusIntervalMs, () => this.#report(signal), signal, true),
+    ]);
   }
 
   async #repeat(intervalMs: number, work: () => Promise<void>, signal: AbortSignal, isHurried = false): Promise<void> {
@@ -87,14 +90,24 @@ export class NodeReporter {
     }
     const known = await client.get(resources.nodes, "", facts.name, { signal });
     const labels = Object.fromEntries(Object.entries(nodeLabels(facts)).filter(([name, value]) => known.metadata.labels?.[name] !== value));
-    const current = Object.keys(labels).length === 0 ? known : await client.patch(resources.nodes, "", facts.name, { type: "strategic", body: { metadata: { labels } }, signal });
+    const current =
+      Object.keys(labels).length === 0
+        ? known
+        : await client.patch(resources.nodes, "", facts.name, { type: "strategic", body: { metadata: { labels } }, signal });
     return this.#writeStatus(current, nodeStatus(facts, state, current.status ?? {}, clock.nowMs()), signal);
   }
 
   async #state(signal: AbortSignal): Promise<NodeState> {
     const { runtime } = this.#options;
     const [images, status] = await Promise.all([runtime.listImages(undefined, signal).catch(() => []), runtime.status(signal).catch(() => undefined)]);
-    return { images, runtime: status, pressure: this.#options.pressure(), isShuttingDown: this.#options.isShuttingDown(), devices: this.#options.devices(), volumesInUse: this.#options.volumesInUse() };
+    return {
+      images,
+      runtime: status,
+      pressure: this.#options.pressure(),
+      isShuttingDown: this.#options.isShuttingDown(),
+      devices: this.#options.devices(),
+      volumesInUse: this.#options.volumesInUse(),
+    };
   }
 
   async #report(signal: AbortSignal): Promise<void> {
@@ -152,7 +165,11 @@ export class NodeReporter {
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       const known = await client.get(resources.leases, "kube-node-lease", facts.name, { signal });
-      this.#lease = await client.update(resources.leases, { ...known, metadata: { ...known.metadata, ...wanted.metadata }, spec: { ...known.spec, ...wanted.spec } }, { signal });
+      this.#lease = await client.update(
+        resources.leases,
+        { ...known, metadata: { ...known.metadata, ...wanted.metadata }, spec: { ...known.spec, ...wanted.spec } },
+        { signal },
+      );
     }
   }
 }
@@ -186,7 +203,9 @@ const reportIntervalMs = 300_000;
 function isSameStatus(before: DeepReadonly<NodeStatus>, after: NodeStatus): boolean {
   const quiet = (conditions: readonly DeepReadonly<NodeCondition>[] = []) => conditions.map(({ lastHeartbeatTime: _time, ...rest }) => rest);
   const { conditions, ...rest } = after;
-  return deepEqual(quiet(before.conditions), quiet(conditions)) && Object.entries(rest).every(([member, value]) => deepEqual((before as JsonObject)[member], value));
+  return (
+    deepEqual(quiet(before.conditions), quiet(conditions)) && Object.entries(rest).every(([member, value]) => deepEqual((before as JsonObject)[member], value))
+  );
 }
 
 /** Our conditions, and those that others set meanwhile. */

@@ -37,15 +37,26 @@ export class NodeShutdown {
     events.record(nodeReference(nodeName), { type: "Normal", reason: "Shutdown", message: "Shutdown manager detected shutdown event" });
     onChange();
     const workers = [...this.#options.workers()].filter(({ isActive }) => isActive);
-    for (const { pods, seconds } of planShutdown(workers.map(({ pod }) => pod), settings)) {
-      await this.#end(workers.filter(({ pod }) => pods.includes(pod)), seconds);
+    for (const { pods, seconds } of planShutdown(
+      workers.map(({ pod }) => pod),
+      settings,
+    )) {
+      await this.#end(
+        workers.filter(({ pod }) => pods.includes(pod)),
+        seconds,
+      );
     }
   }
 
   async #end(workers: readonly PodWorker[], seconds: number): Promise<void> {
     const { clock } = this.#options;
     const limit = new AbortController();
-    const verdict = { phase: "Failed", reason: "Terminated", message: "Pod was terminated in response to imminent node shutdown.", isDisruption: true } as const;
+    const verdict = {
+      phase: "Failed",
+      reason: "Terminated",
+      message: "Pod was terminated in response to imminent node shutdown.",
+      isDisruption: true,
+    } as const;
     const ended = Promise.all(workers.map((worker) => worker.end(verdict, seconds)));
     await Promise.race([ended, sleep(clock, seconds * 1000, limit.signal).catch(() => undefined)]);
     limit.abort();

@@ -13,7 +13,11 @@ export interface ShutdownGroup {
 type ShutdownSettings = Pick<KubeletSettings, "shutdownGracePeriodMs" | "shutdownGracePeriodCriticalPodsMs" | "shutdownGracePeriodByPodPriority">;
 
 /** Empty where the node does not see to its pods' ends. */
-export function shutdownSteps({ shutdownGracePeriodMs: all, shutdownGracePeriodCriticalPodsMs: critical, shutdownGracePeriodByPodPriority: steps }: ShutdownSettings): readonly ShutdownStep[] {
+export function shutdownSteps({
+  shutdownGracePeriodMs: all,
+  shutdownGracePeriodCriticalPodsMs: critical,
+  shutdownGracePeriodByPodPriority: steps,
+}: ShutdownSettings): readonly ShutdownStep[] {
   if (steps.length > 0) return steps.toSorted((a, b) => a.priority - b.priority);
   if (all === 0) return [];
   return [
@@ -25,7 +29,11 @@ export function shutdownSteps({ shutdownGracePeriodMs: all, shutdownGracePeriodC
 /** The least important first; a pod belongs to the highest step that is not above it, or else to the lowest. */
 export function planShutdown(pods: readonly DeepReadonly<Pod>[], settings: ShutdownSettings): ShutdownGroup[] {
   const steps = shutdownSteps(settings);
-  const stepOf = (pod: DeepReadonly<Pod>) => Math.max(0, steps.findLastIndex(({ priority }) => priority <= (pod.spec?.priority ?? 0)));
+  const stepOf = (pod: DeepReadonly<Pod>) =>
+    Math.max(
+      0,
+      steps.findLastIndex(({ priority }) => priority <= (pod.spec?.priority ?? 0)),
+    );
   return steps
     .map(({ shutdownGracePeriodSeconds: seconds }, index) => ({ seconds, pods: pods.filter((pod) => stepOf(pod) === index) }))
     .filter(({ pods: own }) => own.length > 0);

@@ -17,7 +17,12 @@ export interface ServedMethod {
 }
 
 /** Rejects when the socket cannot be made. What it returns stops the server; the socket goes, too. */
-export async function serveGrpc(socketPath: string, service: string, tables: MessageFacts, methods: Readonly<Record<string, ServedMethod>>): Promise<AsyncDisposable> {
+export async function serveGrpc(
+  socketPath: string,
+  service: string,
+  tables: MessageFacts,
+  methods: Readonly<Record<string, ServedMethod>>,
+): Promise<AsyncDisposable> {
   const codec = new MessageCodec(tables);
   const definition: Record<string, ServiceDefinition[string]> = {};
   const handlers: Record<string, UntypedHandleCall> = {};
@@ -38,7 +43,9 @@ export async function serveGrpc(socketPath: string, service: string, tables: Mes
   await mkdir(dirname(socketPath), { recursive: true });
   const server = new Server();
   server.addService(definition, handlers);
-  await new Promise<void>((resolve, reject) => server.bindAsync(`unix://${socketPath}`, ServerCredentials.createInsecure(), (error) => (error === null ? resolve() : reject(error))));
+  await new Promise<void>((resolve, reject) =>
+    server.bindAsync(`unix://${socketPath}`, ServerCredentials.createInsecure(), (error) => (error === null ? resolve() : reject(error))),
+  );
   return {
     async [Symbol.asyncDispose]() {
       // Streams have no end of their own.

@@ -29,7 +29,9 @@ test("plugins: those there before and those that come are registered, a refusal 
   };
   const stop = new AbortController();
   const early = await startHostPathDriver({ name: "early", directory: join(folder, "early"), registry, nodeId: "n" });
-  const running = new PluginWatcher({ directory: registry, handlers: new Map([["CSIPlugin", handler]]), clock: systemClock(), log: silentLog }).run(stop.signal);
+  const running = new PluginWatcher({ directory: registry, handlers: new Map([["CSIPlugin", handler]]), clock: systemClock(), log: silentLog }).run(
+    stop.signal,
+  );
   deepEqual(await early.registration, { plugin_registered: true, error: "" });
   await using late = await startHostPathDriver({ name: "late", directory: join(folder, "late"), registry, nodeId: "n" });
   deepEqual(await late.registration, { plugin_registered: false, error: "not now" });

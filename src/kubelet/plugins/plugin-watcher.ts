@@ -123,9 +123,16 @@ export class PluginWatcher {
           const { type, name, endpoint, supported_versions: versions } = info as { type: string; name: string; endpoint: string; supported_versions: string[] };
           const plugin: Plugin = { name, endpoint: endpoint === "" ? path : endpoint.replace(/^unix:\/\//, ""), versions };
           const handler = handlers.get(type);
-          const fault = handler === undefined ? `no handler registered for plugin type: ${type} at socket ${path}` : await handler.register(plugin, signal).then(() => "", messageOf);
+          const fault =
+            handler === undefined
+              ? `no handler registered for plugin type: ${type} at socket ${path}`
+              : await handler.register(plugin, signal).then(() => "", messageOf);
           signal.throwIfAborted();
-          await service.call("NotifyRegistrationStatus", { plugin_registered: fault === "", error: fault }, { signal, timeoutMs: callTimeoutMs, messages: ["RegistrationStatus", "RegistrationStatusResponse"] });
+          await service.call(
+            "NotifyRegistrationStatus",
+            { plugin_registered: fault === "", error: fault },
+            { signal, timeoutMs: callTimeoutMs, messages: ["RegistrationStatus", "RegistrationStatusResponse"] },
+          );
           if (handler !== undefined && fault === "") {
             log.info("Registered a plugin", { plugin: name, type });
             return { handler, plugin };

@@ -92,7 +92,10 @@ export function volumeMount(mount: DeepReadonly<VolumeMount>, hostPath: string, 
 /** API field `recursiveReadOnly`; the runtime's handler says whether it can. */
 export function isReadOnlyRecursively({ name, readOnly, recursiveReadOnly: wanted = "Disabled" }: DeepReadonly<VolumeMount>, canBeRecursive: boolean): boolean {
   if (wanted === "Disabled" || readOnly !== true) return false;
-  if (wanted === "Enabled" && !canBeRecursive) throw new Error(`failed to resolve recursive read-only mode: volume ${JSON.stringify(name)} requested recursive read-only mode, but it is not supported by the runtime`);
+  if (wanted === "Enabled" && !canBeRecursive)
+    throw new Error(
+      `failed to resolve recursive read-only mode: volume ${JSON.stringify(name)} requested recursive read-only mode, but it is not supported by the runtime`,
+    );
   return canBeRecursive;
 }
 

@@ -54,9 +54,14 @@ function readyVolume({ node, pod, spec }: StartRequest, name: string): ReadyVolu
 /** Undefined when the container has a hosts file of its own, or no pod address to tell. */
 async function hostsMount({ node, pod, spec, podIPs }: StartRequest, mounts: readonly Mount[]): Promise<Mount | undefined> {
   if (mounts.some(({ container_path }) => container_path === "/etc/hosts") || podIPs.length === 0) return undefined;
-  const text = pod.spec?.hostNetwork === true ? hostNetworkHostsFile(pod, await node.storage.readEnd("/etc/hosts", maxHostsBytes)) : hostsFile(pod, podIPs, hostNames(pod, node.dns.clusterDomain));
+  const text =
+    pod.spec?.hostNetwork === true
+      ? hostNetworkHostsFile(pod, await node.storage.readEnd("/etc/hosts", maxHostsBytes))
+      : hostsFile(pod, podIPs, hostNames(pod, node.dns.clusterDomain));
   const path = await node.storage.writeFile(pod.metadata.uid ?? "", "etc-hosts", text, 0o644);
-  return path === undefined ? undefined : { container_path: "/etc/hosts", host_path: path, readonly: spec.container.securityContext?.readOnlyRootFilesystem === true };
+  return path === undefined
+    ? undefined
+    : { container_path: "/etc/hosts", host_path: path, readonly: spec.container.securityContext?.readOnlyRootFilesystem === true };
 }
 
 const maxHostsBytes = 1 << 20;

@@ -10,4 +10,8 @@ export function deadlineMs({ spec, status }: DeepReadonly<Pod>): number | undefi
   return parseTime(status.startTime) + spec.activeDeadlineSeconds * 1000;
 }
 
-export const deadlineVerdict: Verdict = { phase: "Failed", reason: "DeadlineExceeded", message: "Pod was active on the node longer than the specified deadline" };
+export const deadlineVerdict: Verdict = {
+  phase: "Failed",
+  reason: "DeadlineExceeded",
+  message: "Pod was active on the node longer than the specified deadline",
+};

@@ -16,7 +16,10 @@ export async function readEnvFiles({ node, pod, spec }: StartRequest): Promise<(
       const text = await node.storage.readVolumeFile({ podUid, volumeName, path, limitBytes: maxEnvFileBytes });
       files.set(key, text === undefined ? undefined : parseEnvFile(text));
     } catch (error) {
-      files.set(key, new ConfigError(`couldn't parse env file ${JSON.stringify(path)}: ${error instanceof Error ? error.message : String(error)}`, { cause: error }));
+      files.set(
+        key,
+        new ConfigError(`couldn't parse env file ${JSON.stringify(path)}: ${error instanceof Error ? error.message : String(error)}`, { cause: error }),
+      );
     }
   }
   return (volumeName, path) => {

@@ -36,6 +36,8 @@ export async function ensureImageVolumes(request: StartRequest, signal: AbortSig
 export function imageCredentials({ pod, objects }: StartRequest, image: string): AuthConfig[] {
   const parsed = parseImageName(image);
   if (!parsed.isValid) return [];
-  const secrets = (pod.spec?.imagePullSecrets ?? []).map(({ name }) => objects.secret(name ?? "")).filter((secret): secret is DeepReadonly<Secret> => secret !== undefined);
+  const secrets = (pod.spec?.imagePullSecrets ?? [])
+    .map(({ name }) => objects.secret(name ?? ""))
+    .filter((secret): secret is DeepReadonly<Secret> => secret !== undefined);
   return pullCredentials(secrets, parsed.repository);
 }

@@ -18,7 +18,10 @@ const rows: [title: string, policy: string, exitCode: number, file: string, expe
 ];
 for (const [title, policy, exitCode, file, expected] of rows) {
   test(`last words: ${title}`, async () => {
-    const files = new Map([["/host/words", file], ["/host/0.log", log]]);
+    const files = new Map([
+      ["/host/words", file],
+      ["/host/0.log", log],
+    ]);
     const storage: Pick<PodStorage, "readEnd"> = { readEnd: async (path, bytes) => (files.get(path) ?? "").slice(-bytes) };
     const status = {
       annotations: { [runtimeAnnotations.terminationMessagePath]: "/tmp/why", [runtimeAnnotations.terminationMessagePolicy]: policy },

@@ -19,7 +19,10 @@ export async function readLastWords(storage: PodStorage, status: ContainerStatus
 
 /** The last lines of a CRI log, without times and tags. */
 function logEnd(text: string): string {
-  const lines = text.split("\n").filter((line) => line !== "").slice(-maxLogLines);
+  const lines = text
+    .split("\n")
+    .filter((line) => line !== "")
+    .slice(-maxLogLines);
   const content = lines.map((line) => parseLogLine(line)).map((entry) => (entry === undefined ? "" : entry.isPartial ? entry.content : `${entry.content}\n`));
   return Buffer.from(content.join("")).subarray(-maxLogBytes).toString("utf8");
 }

@@ -37,7 +37,15 @@ const table: [name: string, situation: Situation, plan: string][] = [
   ["dead by liveness", { runtime: ["c running"], unhealthy: "liveness" }, "kill c: Container c failed liveness probe, will be restarted"],
   ["dead by startup, Never", { policy: "Never", runtime: ["c running"], unhealthy: "startup" }, "stop"],
   ["resized", { runtime: ["c running"], containers: [{ name: "c", resources: { limits: { cpu: "2" } } }], resources: "- 1 - -" }, "resize c"],
-  ["resized, restart wanted", { runtime: ["c running"], containers: [{ name: "c", resources: { limits: { memory: "2Mi" } }, resizePolicy: [{ resourceName: "memory", restartPolicy: "RestartContainer" }] }], resources: "- - - 1Mi" }, "kill c: Container c resize requires restart"],
+  [
+    "resized, restart wanted",
+    {
+      runtime: ["c running"],
+      containers: [{ name: "c", resources: { limits: { memory: "2Mi" } }, resizePolicy: [{ resourceName: "memory", restartPolicy: "RestartContainer" }] }],
+      resources: "- - - 1Mi",
+    },
+    "kill c: Container c resize requires restart",
+  ],
   ["init first", { init: [{ name: "i" }, { name: "j" }] }, "start i#0"],
   ["init runs", { init: [{ name: "i" }], runtime: ["i running"] }, ""],
   ["init done: the next", { init: [{ name: "i" }, { name: "j" }], runtime: ["i exited 0"] }, "start j#0"],
@@ -64,7 +72,8 @@ function inputOf(situation: Situation) {
   };
   const state = sandbox === "ready" ? "SANDBOX_READY" : "SANDBOX_NOTREADY";
   const runtime: PodRuntime = {
-    sandboxes: sandbox === "none" ? [] : [{ id: "s", state, metadata: { attempt: 0 }, network: { ip: "10.0.0.1", additional_ips: [] } } as unknown as PodSandboxStatus],
+    sandboxes:
+      sandbox === "none" ? [] : [{ id: "s", state, metadata: { attempt: 0 }, network: { ip: "10.0.0.1", additional_ips: [] } } as unknown as PodSandboxStatus],
     containers: (situation.runtime ?? []).map(containerOf),
   };
   const health: ContainerHealth = {
@@ -78,7 +87,12 @@ function inputOf(situation: Situation) {
 
 function containerOf(text: string): RuntimeContainer {
   const [, name = "", attempt = "0", state = "", code = "0"] = /^(\w+)(?:#(\d+))? (\w+)(?: (\d+))?$/.exec(text)!;
-  const status = { state: `CONTAINER_${state.toUpperCase()}`, exit_code: Number(code), finished_at: (nowMs - 1000) * 1e6, created_at: Number(attempt) } as unknown as ContainerStatus;
+  const status = {
+    state: `CONTAINER_${state.toUpperCase()}`,
+    exit_code: Number(code),
+    finished_at: (nowMs - 1000) * 1e6,
+    created_at: Number(attempt),
+  } as unknown as ContainerStatus;
   return { id: text, name, sandboxId: "s", restartCount: Number(attempt), hash: "", resources: "", status };
 }
 

@@ -68,7 +68,14 @@ export type PodPlan =
  */
 export type ContainerStep =
   | { readonly kind: "start"; readonly spec: SpecContainer; readonly attempt: number; readonly dueMs: number; readonly after?: RuntimeContainer }
-  | { readonly kind: "kill"; readonly spec: SpecContainer; readonly container: RuntimeContainer; readonly message: string; readonly isRestarted: boolean; readonly cause: "liveness" | "startup" | "changed" | "resize" }
+  | {
+      readonly kind: "kill";
+      readonly spec: SpecContainer;
+      readonly container: RuntimeContainer;
+      readonly message: string;
+      readonly isRestarted: boolean;
+      readonly cause: "liveness" | "startup" | "changed" | "resize";
+    }
   | { readonly kind: "resize"; readonly spec: SpecContainer; readonly container: RuntimeContainer }
   | { readonly kind: "remove"; readonly container: RuntimeContainer };
 
@@ -95,7 +102,10 @@ export function restartStep(input: PlanInput, spec: SpecContainer, ended: Runtim
 function planRunning(input: PlanInput, spec: SpecContainer, container: RuntimeContainer): { isKept: boolean; step?: ContainerStep } {
   const { name } = spec.container;
   if (container.hash !== "" && container.hash !== containerHash(spec.container)) {
-    return { isKept: true, step: { kind: "kill", spec, container, message: `Container ${name} definition changed, will be restarted`, isRestarted: true, cause: "changed" } };
+    return {
+      isKept: true,
+      step: { kind: "kill", spec, container, message: `Container ${name} definition changed, will be restarted`, isRestarted: true, cause: "changed" },
+    };
   }
   const { failed } = input.health(container);
   if (failed === undefined) return planResize(input, spec, container);

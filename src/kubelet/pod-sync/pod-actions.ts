@@ -154,12 +154,18 @@ async function runtimeHandler({ spec }: DeepReadonly<Pod>, { client }: NodeConte
 }
 
 /** A limit below what the program holds would kill it. */
-async function refuseBelowUsage(node: NodeContext, { container: { name, resources } }: SpecContainer, { id, status }: RuntimeContainer, signal: AbortSignal): Promise<void> {
+async function refuseBelowUsage(
+  node: NodeContext,
+  { container: { name, resources } }: SpecContainer,
+  { id, status }: RuntimeContainer,
+  signal: AbortSignal,
+): Promise<void> {
   const limit = resources?.limits?.["memory"];
   const before = status.resources?.linux?.memory_limit_in_bytes ?? 0;
   if (limit === undefined || (before > 0 && quantityValue(limit) >= before)) return;
   const used = (await node.runtime.containerStats(id, signal)).memory?.usage_bytes?.value ?? 0;
-  if (used > quantityValue(limit)) throw new Error(`attempting to set container ${JSON.stringify(name)} memory limit (${quantityValue(limit)}) below current usage (${used})`);
+  if (used > quantityValue(limit))
+    throw new Error(`attempting to set container ${JSON.stringify(name)} memory limit (${quantityValue(limit)}) below current usage (${used})`);
 }
 
 const sandboxRetryMs = 10_000;

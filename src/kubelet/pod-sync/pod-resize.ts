@@ -85,8 +85,12 @@ export class PodResize {
       ...why,
     });
     return [
-      ...(this.#pending === undefined ? [] : [conditionOf("PodResizePending", this.#pending, { reason: this.#pending.reason, message: this.#pending.message })]),
-      ...(this.#progress === undefined ? [] : [conditionOf("PodResizeInProgress", this.#progress, this.#progress.error === undefined ? {} : { reason: "Error", message: this.#progress.error })]),
+      ...(this.#pending === undefined
+        ? []
+        : [conditionOf("PodResizePending", this.#pending, { reason: this.#pending.reason, message: this.#pending.message })]),
+      ...(this.#progress === undefined
+        ? []
+        : [conditionOf("PodResizeInProgress", this.#progress, this.#progress.error === undefined ? {} : { reason: "Error", message: this.#progress.error })]),
     ];
   }
 
@@ -122,7 +126,8 @@ export class PodResize {
     const isDone = containersOf(granted).every((spec) => {
       const current = latestOf(runtime, spec.container.name);
       // One that is being restarted, maybe for this, is awaited.
-      if (current === undefined || !isRunning(current)) return current === undefined || (hasExited(current) && !shouldRestart(granted, spec, current.status.exit_code));
+      if (current === undefined || !isRunning(current))
+        return current === undefined || (hasExited(current) && !shouldRestart(granted, spec, current.status.exit_code));
       const text = this.resourcesOf(current);
       return text === "" || text === resizableText(spec.container);
     });

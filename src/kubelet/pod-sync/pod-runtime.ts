@@ -43,7 +43,13 @@ export function readySandbox(runtime: PodRuntime): PodSandboxStatus | undefined 
 }
 
 /** Reads a pod's sandboxes and containers. `known`: statuses of ended containers are not asked for again. */
-export async function readPodRuntime(runtime: RuntimeService, podUid: string, known: PodRuntime, lastWords: LastWords, signal: AbortSignal): Promise<PodRuntime> {
+export async function readPodRuntime(
+  runtime: RuntimeService,
+  podUid: string,
+  known: PodRuntime,
+  lastWords: LastWords,
+  signal: AbortSignal,
+): Promise<PodRuntime> {
   const label_selector = { [runtimeLabels.podUid]: podUid };
   const [sandboxes, containers] = await Promise.all([runtime.listPodSandbox({ label_selector }, signal), runtime.listContainers({ label_selector }, signal)]);
   const [sandboxStatuses, containerStatuses] = await Promise.all([

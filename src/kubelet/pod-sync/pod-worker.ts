@@ -39,6 +39,7 @@ import { PodVolumes } from "./pod-volume-state.ts";
 import { containersOf, podLabel } from "./runtime-names.ts";
 import type { SpecContainer } from "./runtime-names.ts";
 import { logDirectory } from "./sandbox-config.ts";
+import { WakeTimers } from "./wake-timers.ts";
 
 type Stage = "new" | "rejected" | "active" | "stopping" | "stopped" | "finished";
 
@@ -54,7 +55,7 @@ export class PodWorker {
   readonly #actions: PodActions;
   readonly #resize: PodResize;
   readonly #devices: PodDevices;
-  readonly #timers = new Map<string, () => void>();
+  readonly #timers: WakeTimers;
   /** What an earlier kubelet told of containers, by their ids. */
   readonly #inherited: ReadonlyMap<string, AssumedHealth>;
   #stage: Stage = "new";
@@ -78,8 +79,12 @@ export class PodWorker {
 
   constructor(node: NodeContext, pod: DeepReadonly<Pod>) {
     this.#node = node;
+    this.#timers = new WakeTimers(node.clock, () => this.wake());
     this.uid = pod.metadata.uid ?? "";
-    this.#writer = new StatusWriter({ client: node.client, clock: node.clock, log: node.log, signal: this.#ended.signal, compute: (current) => this.#status(current) }, pod);
+    this.#writer = new StatusWriter(
+      { client: node.client, clock: node.clock, log: node.log, signal: this.#ended.signal, compute: (current) => this.#status(current) },
+      pod,
+    );
     this.#objects = node.objects.hold(pod, () => {
       this.#starts.retryNow();
       this.#volumes.invalidate();
@@ -202,7 +207,7 @@ export class PodWorker {
       signal.removeEventListener("abort", onAbort);
       this.#ended.abort(signal.reason ?? new DOMException("the pod is finished", "AbortError"));
       this.#prober.stop();
-      for (const cancel of this.#timers.values()) cancel();
+      this.#timers.cancel();
       await this.#work?.done;
       this.#objects.release();
       this.#volumes.close();
@@ -215,7 +220,8 @@ export class PodWorker {
     const { runtime, storage, log } = this.#node;
     const { signal } = this.#ended;
     try {
-      if (this.#stage !== "rejected") this.#runtime = await readPodRuntime(runtime, this.uid, this.#runtime, (status) => readLastWords(storage, status), signal);
+      if (this.#stage !== "rejected")
+        this.#runtime = await readPodRuntime(runtime, this.uid, this.#runtime, (status) => readLastWords(storage, status), signal);
       this.#retryMs = 0;
       for (const listener of this.#listeners) listener();
       await this.#advance();
@@ -223,7 +229,7 @@ export class PodWorker {
       if (isAbort(error, signal)) return;
       this.#retryMs = Math.min(10_000, Math.max(100, this.#retryMs * 2));
       log.warn("Could not bring a pod forward", { pod: podLabel(this.pod), error });
-      this.#wakeAt("retry", this.#node.clock.nowMs() + this.#retryMs);
+      this.#timers.at("retry", this.#node.clock.nowMs() + this.#retryMs);
     }
   }
 
@@ -267,7 +273,7 @@ export class PodWorker {
   #watchDeadline(): void {
     const dueMs = deadlineMs(this.pod);
     if (dueMs === undefined || this.#verdict !== undefined) return;
-    if (this.#node.clock.nowMs() < dueMs) return this.#wakeAt("deadline", dueMs);
+    if (this.#node.clock.nowMs() < dueMs) return this.#timers.at("deadline", dueMs);
     this.#verdict = deadlineVerdict;
     this.#tell(undefined, "Normal", deadlineVerdict.reason, deadlineVerdict.message);
   }
@@ -299,7 +305,7 @@ export class PodWorker {
     if (!this.#volumes.isReady(nowMs)) {
       for (const { reason, message } of this.#volumes.takeOverdue(nowMs)) this.#tell(undefined, "Warning", reason, message);
       const dueMs = this.#volumes.dueMs;
-      if (dueMs > nowMs) this.#wakeAt("volumes", Math.min(dueMs, this.#volumes.overdueAtMs));
+      if (dueMs > nowMs) this.#timers.at("volumes", Math.min(dueMs, this.#volumes.overdueAtMs));
       else this.#startWork((signal) => this.#setUpVolumes(signal));
       // A running pod does not wait for a token's renewal.
       if (!this.#volumes.hasBeenReady) return;
@@ -307,11 +313,11 @@ export class PodWorker {
     if (this.#work !== undefined) return;
     const devices = this.#devices.state(this.pod);
     if (devices === "due") this.#startWork(async (signal) => this.#reject(await this.#devices.prepare(this.pod, signal)));
-    if (devices === "held") this.#wakeAt("devices", this.#devices.heldUntilMs);
+    if (devices === "held") this.#timers.at("devices", this.#devices.heldUntilMs);
     if (devices !== "ready") return;
-    if (this.#volumes.refreshAtMs !== undefined) this.#wakeAt("volumes", this.#volumes.refreshAtMs);
+    if (this.#volumes.refreshAtMs !== undefined) this.#timers.at("volumes", this.#volumes.refreshAtMs);
     if (plan.kind === "sandbox") {
-      if (this.#starts.isHeld("", nowMs)) return this.#wakeAt("sandbox", this.#starts.heldUntilMs(""));
+      if (this.#starts.isHeld("", nowMs)) return this.#timers.at("sandbox", this.#starts.heldUntilMs(""));
       this.#isMakingSandbox = true;
       this.#startWork((signal) => this.#actions.makeSandbox(plan.attempt, plan.isChanged, signal).finally(() => (this.#isMakingSandbox = false)));
       return;
@@ -337,7 +343,6 @@ export class PodWorker {
       health: (container) => this.#health(container),
       backoff: (name) => this.#starts.backoff(name),
       resources: (container) => this.#resize.resourcesOf(container),
-
     });
   }
 
@@ -349,7 +354,7 @@ export class PodWorker {
   /** Whether a step can be done now; a container that waits shows why. */
   #isDue(step: ContainerStep, nowMs: number): boolean {
     if (step.kind === "resize" && this.#resize.heldUntilMs > nowMs) {
-      this.#wakeAt("resize", this.#resize.heldUntilMs);
+      this.#timers.at("resize", this.#resize.heldUntilMs);
       return false;
     }
     if (step.kind !== "start") return true;
@@ -359,11 +364,11 @@ export class PodWorker {
         this.#tell(step.spec, "Warning", "BackOff", `Back-off restarting failed container ${name} in pod ${podLabel(this.pod)}`);
         this.#touch();
       }
-      this.#wakeAt(`start ${name}`, step.dueMs);
+      this.#timers.at(`start ${name}`, step.dueMs);
       return false;
     }
     if (!this.#starts.isHeld(name, nowMs)) return true;
-    this.#wakeAt(`start ${name}`, this.#starts.heldUntilMs(name));
+    this.#timers.at(`start ${name}`, this.#starts.heldUntilMs(name));
     return false;
   }
 
@@ -460,15 +465,5 @@ export class PodWorker {
   #tell(spec: SpecContainer | undefined, type: "Normal" | "Warning", reason: string, message: string): void {
     const fieldPath = spec === undefined ? undefined : `spec.${spec.kind}{${spec.container.name}}`;
     this.#node.events.record(referenceTo(resources.pods, this.pod, fieldPath), { type, reason, message });
-  }
-
-  #wakeAt(name: string, dueMs: number): void {
-    this.#timers.get(name)?.();
-    if (!Number.isFinite(dueMs)) return;
-    const cancel = this.#node.clock.after(Math.max(0, dueMs - this.#node.clock.nowMs()), () => {
-      this.#timers.delete(name);
-      this.wake();
-    });
-    this.#timers.set(name, cancel);
   }
 }

@@ -58,7 +58,9 @@ export class PodWorkers implements Iterable<PodWorker> {
   /** Sandboxes of ours whose pods were deleted while nobody looked. */
   async removeStrangers(known: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     const { runtime, log, storage, owner } = this.#node;
-    const strangers = (await runtime.listPodSandbox(undefined, signal)).filter(({ metadata, annotations }) => annotations[runtimeAnnotations.owner] === owner && !known.has(metadata.uid));
+    const strangers = (await runtime.listPodSandbox(undefined, signal)).filter(
+      ({ metadata, annotations }) => annotations[runtimeAnnotations.owner] === owner && !known.has(metadata.uid),
+    );
     await Promise.all(
       strangers.map(async (sandbox) => {
         log.info("Removed a pod that is no longer in the API", { namespace: sandbox.metadata.namespace, pod: sandbox.metadata.name });
@@ -109,7 +111,10 @@ export class PodWorkers implements Iterable<PodWorker> {
       states.set(uid, [...(states.get(uid) ?? []), `${id} ${state}`]);
     }
     for (const worker of this) {
-      const seen = [...worker.runtime.sandboxes.map(({ id, state }) => `${id} ${state}`), ...worker.runtime.containers.map(({ id, status }) => `${id} ${status.state}`)];
+      const seen = [
+        ...worker.runtime.sandboxes.map(({ id, state }) => `${id} ${state}`),
+        ...worker.runtime.containers.map(({ id, status }) => `${id} ${status.state}`),
+      ];
       if (seen.toSorted().join() !== (states.get(worker.uid) ?? []).toSorted().join()) worker.wake();
     }
   }

@@ -22,9 +22,16 @@ export function sandboxConfig(pod: DeepReadonly<Pod>, attempt: number, node: { d
     dns_config: dnsConfig(pod, node.dns),
     port_mappings: pod.spec?.hostNetwork === true ? [] : portMappings(pod),
     labels: { ...pod.metadata.labels, [runtimeLabels.podName]: name, [runtimeLabels.podNamespace]: namespace, [runtimeLabels.podUid]: uid },
-    annotations: { ...pod.metadata.annotations, [runtimeAnnotations.owner]: node.owner, [runtimeAnnotations.gracePeriod]: String(pod.spec?.terminationGracePeriodSeconds ?? 30) },
+    annotations: {
+      ...pod.metadata.annotations,
+      [runtimeAnnotations.owner]: node.owner,
+      [runtimeAnnotations.gracePeriod]: String(pod.spec?.terminationGracePeriodSeconds ?? 30),
+    },
     linux: {
-      ...(pod.spec?.overhead !== undefined && { overhead: amounts(pod.spec.overhead, pod.spec.overhead), resources: amounts(podRequests(pod), podLimits(pod)) }),
+      ...(pod.spec?.overhead !== undefined && {
+        overhead: amounts(pod.spec.overhead, pod.spec.overhead),
+        resources: amounts(podRequests(pod), podLimits(pod)),
+      }),
       security_context: sandboxSecurityContext(pod),
       ...(sysctls.length > 0 && { sysctls: Object.fromEntries(sysctls.map((sysctl) => [sysctl.name.replaceAll("/", "."), sysctl.value])) }),
     },

@@ -91,7 +91,10 @@ const retryAtMs = (node: NodeContext) => node.clock.nowMs() + retryMs;
 function ensureImage(request: StartRequest, signal: AbortSignal): Promise<EnsureResult> {
   const { node, pod, spec, sandboxConfig, tell } = request;
   const credentials = imageCredentials(request, spec.container.image ?? "");
-  return node.images.ensure({ pod, container: spec.container, hasCommand: (spec.container.command ?? []).length > 0, sandboxConfig, credentials, tell }, signal);
+  return node.images.ensure(
+    { pod, container: spec.container, hasCommand: (spec.container.command ?? []).length > 0, sandboxConfig, credentials, tell },
+    signal,
+  );
 }
 
 async function makeConfig(request: StartRequest, image: Image) {

@@ -17,7 +17,8 @@ export async function stopContainer(request: StopRequest, signal: AbortSignal): 
   if (graceSeconds > 0) await runPreStop(request, signal);
   const spentSeconds = Math.ceil((node.clock.monotonicMs() - startedMs) / 1000 - 0.01);
   // However long the hook took, the program gets a moment.
-  const leftSeconds = request.spec?.container.lifecycle?.preStop === undefined ? graceSeconds : Math.max(minGraceSeconds, graceSeconds - Math.max(0, spentSeconds));
+  const leftSeconds =
+    request.spec?.container.lifecycle?.preStop === undefined ? graceSeconds : Math.max(minGraceSeconds, graceSeconds - Math.max(0, spentSeconds));
   await node.runtime.stopContainer(container.id, leftSeconds, signal);
 }
 
@@ -42,7 +43,14 @@ export async function stopAll(request: StopAllRequest, signal: AbortSignal): Pro
   const stop = (container: RuntimeContainer) => {
     const spec = specOf(container);
     return stopContainer(
-      { node, container, ...(spec !== undefined && { spec }), podIP: request.podIP, graceSeconds: graceLeft(), tell: (...event) => request.tell(spec, ...event) },
+      {
+        node,
+        container,
+        ...(spec !== undefined && { spec }),
+        podIP: request.podIP,
+        graceSeconds: graceLeft(),
+        tell: (...event) => request.tell(spec, ...event),
+      },
       signal,
     );
   };

@@ -62,7 +62,9 @@ async function execProbe(probe: DeepReadonly<Probe>, target: HandlerTarget, { ru
   const timeoutSeconds = timeoutMs(probe) / 1000;
   try {
     const result = await runtime.execSync({ container_id: target.containerId, cmd: probe.exec?.command ?? [], timeoutSeconds }, signal);
-    return result.exit_code === 0 ? { isSuccess: true } : { isSuccess: false, message: Buffer.concat([result.stdout, result.stderr]).toString("utf8").slice(0, maxOutput) };
+    return result.exit_code === 0
+      ? { isSuccess: true }
+      : { isSuccess: false, message: Buffer.concat([result.stdout, result.stderr]).toString("utf8").slice(0, maxOutput) };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof RuntimeError && error.reason === "DeadlineExceeded") {

@@ -5,5 +5,7 @@ import type { AssumedHealth } from "./prober.ts";
 
 export function inheritedHealth({ status }: DeepReadonly<Pod>): Map<string, AssumedHealth> {
   const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
-  return new Map(statuses.map(({ containerID = "", ready, started }) => [containerID.replace(/^.*:\/\//, ""), { isReady: ready, isStarted: started === true }]));
+  return new Map(
+    statuses.map(({ containerID = "", ready, started }) => [containerID.replace(/^.*:\/\//, ""), { isReady: ready, isStarted: started === true }]),
+  );
 }

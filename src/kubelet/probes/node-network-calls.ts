@@ -31,8 +31,23 @@ function requestOnce(call: HttpCall, signal: AbortSignal): Promise<{ status: num
   const url = urlOf(call);
   return new Promise((resolve, reject) => {
     const send = scheme === "HTTPS" ? https.request : http.request;
-    const request = send({ host, port, path, method: "GET", headers: headersOf(call), agent: false, signal, ...(scheme === "HTTPS" && { rejectUnauthorized: false }) });
-    request.on("error", (error) => reject(new CallError(`Get "${url}": ${signal.aborted ? "context deadline exceeded (Client.Timeout exceeded while awaiting headers)" : networkError(error, host, port)}`)));
+    const request = send({
+      host,
+      port,
+      path,
+      method: "GET",
+      headers: headersOf(call),
+      agent: false,
+      signal,
+      ...(scheme === "HTTPS" && { rejectUnauthorized: false }),
+    });
+    request.on("error", (error) =>
+      reject(
+        new CallError(
+          `Get "${url}": ${signal.aborted ? "context deadline exceeded (Client.Timeout exceeded while awaiting headers)" : networkError(error, host, port)}`,
+        ),
+      ),
+    );
     request.on("response", (response) => {
       const chunks: Buffer[] = [];
       let size = 0;
@@ -41,7 +56,13 @@ function requestOnce(call: HttpCall, signal: AbortSignal): Promise<{ status: num
         if (size <= maxBodyBytes) chunks.push(chunk);
       });
       response.on("error", reject);
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString("utf8"), ...(response.headers.location !== undefined && { location: response.headers.location }) }));
+      response.on("end", () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          body: Buffer.concat(chunks).toString("utf8"),
+          ...(response.headers.location !== undefined && { location: response.headers.location }),
+        }),
+      );
     });
     request.end();
   });
@@ -105,7 +126,14 @@ function callGrpc({ host, port, service }: { host: string; port: number; service
   return new Promise<string>((resolve, reject) => {
     const call = client.check(service, (error, status) => {
       if (error === null) resolve(servingStatuses[status ?? 0] ?? "UNKNOWN");
-      else reject(new CallError(signal.aborted ? `timeout: failed to connect service "${hostText(host)}:${port}" within 1s: context deadline exceeded` : `rpc error: ${error.message}`));
+      else
+        reject(
+          new CallError(
+            signal.aborted
+              ? `timeout: failed to connect service "${hostText(host)}:${port}" within 1s: context deadline exceeded`
+              : `rpc error: ${error.message}`,
+          ),
+        );
     });
     signal.addEventListener("abort", () => call.cancel(), { once: true });
   }).finally(() => client.close());
@@ -118,7 +146,12 @@ function urlOf({ scheme, host, port, path }: HttpCall): string {
 const hostText = (host: string) => (isIPv6(host) ? `[${host}]` : host);
 
 function networkError(error: NodeJS.ErrnoException, host: string, port: number): string {
-  const words: Readonly<Record<string, string>> = { ECONNREFUSED: "connect: connection refused", ETIMEDOUT: "connect: connection timed out", EHOSTUNREACH: "connect: no route to host", ENETUNREACH: "connect: network is unreachable" };
+  const words: Readonly<Record<string, string>> = {
+    ECONNREFUSED: "connect: connection refused",
+    ETIMEDOUT: "connect: connection timed out",
+    EHOSTUNREACH: "connect: no route to host",
+    ENETUNREACH: "connect: network is unreachable",
+  };
   const code = error.code ?? "";
   if (words[code] !== undefined) return `dial tcp ${hostText(host)}:${port}: ${words[code]}`;
   if (code === "ECONNRESET") return error.message === "socket hang up" ? "EOF" : "read: connection reset by peer";

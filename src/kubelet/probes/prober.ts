@@ -24,7 +24,10 @@ export class Prober {
   }
 
   /** Starts probes of containers that run, and ends those of others. Whether a container lives no longer counts when the pod is stopping. */
-  follow(running: readonly { readonly spec: SpecContainer; readonly container: RuntimeContainer; readonly podIP: string }[], { isStopping }: { isStopping: boolean }): void {
+  follow(
+    running: readonly { readonly spec: SpecContainer; readonly container: RuntimeContainer; readonly podIP: string }[],
+    { isStopping }: { isStopping: boolean },
+  ): void {
     const wanted = new Set<string>();
     for (const { spec, container, podIP } of running) {
       // Plain init containers run to their end and are not probed.

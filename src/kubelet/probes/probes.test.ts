@@ -71,8 +71,19 @@ test("the startup probe holds the others back; verdicts come in their time", asy
     onFailure: (_spec, kind) => failures.push(kind),
   });
   const probe = { httpGet: { port: 80 }, periodSeconds: 1 };
-  const spec = { kind: "containers" as const, container: { name: "c", startupProbe: { ...probe, failureThreshold: 10 }, readinessProbe: probe, livenessProbe: probe } };
-  const container = { id: "id", name: "c", sandboxId: "s", restartCount: 0, hash: "", resources: "", status: { started_at: time.nowMs() * 1e6 } as ContainerStatus };
+  const spec = {
+    kind: "containers" as const,
+    container: { name: "c", startupProbe: { ...probe, failureThreshold: 10 }, readinessProbe: probe, livenessProbe: probe },
+  };
+  const container = {
+    id: "id",
+    name: "c",
+    sandboxId: "s",
+    restartCount: 0,
+    hash: "",
+    resources: "",
+    status: { started_at: time.nowMs() * 1e6 } as ContainerStatus,
+  };
   prober.follow([{ spec, container, podIP: "10.0.0.1" }], { isStopping: false });
   await time.advance(2500);
   assert.deepEqual([prober.health(spec, container), failures], [{ isStarted: false, isReady: false }, ["startup", "startup", "startup"]]);

@@ -21,7 +21,8 @@ export function allocationOf(pod: DeepReadonly<Pod>): Allocation {
 /** The pod as it may run. Containers that the allocation does not know (ephemeral ones that came later) are as the spec has them. */
 export function withAllocation(pod: DeepReadonly<Pod>, allocation: Allocation): DeepReadonly<Pod> {
   if (!needsResize(pod, allocation)) return pod;
-  const granted = (containers: readonly DeepReadonly<Container>[]) => containers.map((container) => (allocation[container.name] === undefined ? container : { ...container, resources: allocation[container.name] }));
+  const granted = (containers: readonly DeepReadonly<Container>[]) =>
+    containers.map((container) => (allocation[container.name] === undefined ? container : { ...container, resources: allocation[container.name] }));
   const { containers = [], initContainers } = pod.spec ?? {};
   const spec = { ...pod.spec, containers: granted(containers), ...(initContainers !== undefined && { initContainers: granted(initContainers) }) };
   return { ...pod, spec: spec as DeepReadonly<PodSpec> };
@@ -29,7 +30,10 @@ export function withAllocation(pod: DeepReadonly<Pod>, allocation: Allocation): 
 
 /** Whether the spec wants other amounts of what can be changed than were granted. */
 export function needsResize(pod: DeepReadonly<Pod>, allocation: Allocation): boolean {
-  return containersOf(pod).some(({ container }) => allocation[container.name] !== undefined && resizableText(container) !== resizableText({ ...container, resources: allocation[container.name]! }));
+  return containersOf(pod).some(
+    ({ container }) =>
+      allocation[container.name] !== undefined && resizableText(container) !== resizableText({ ...container, resources: allocation[container.name]! }),
+  );
 }
 
 export type ResizeVerdict = { readonly outcome: "granted" } | { readonly outcome: "Deferred" | "Infeasible"; readonly message: string };
@@ -49,18 +53,27 @@ export function judgeResize({ pod, allocation, node, others, settings }: ResizeQ
   if (pinned !== undefined) return { outcome: "Infeasible", message: pinned };
   const requests = podRequests(pod);
   const allocatable = node.status?.allocatable ?? {};
-  for (const [name, read] of [["memory", quantityValue], ["cpu", quantityMilli]] as const) {
+  for (const [name, read] of [
+    ["memory", quantityValue],
+    ["cpu", quantityMilli],
+  ] as const) {
     const [requested, capacity] = [requests[name], allocatable[name]].map((amount) => (amount === undefined ? 0 : read(amount))) as [number, number];
-    if (requested > capacity) return { outcome: "Infeasible", message: `Node didn't have enough capacity: ${name}, requested: ${requested}, capacity: ${capacity}` };
+    if (requested > capacity)
+      return { outcome: "Infeasible", message: `Node didn't have enough capacity: ${name}, requested: ${requested}, capacity: ${capacity}` };
   }
   const rejection = insufficientResource(pod, node, others);
   return rejection === undefined ? { outcome: "granted" } : { outcome: "Deferred", message: rejection.message };
 }
 
 /** What has CPUs or memory of its own keeps its size. */
-function pinnedFault(pod: DeepReadonly<Pod>, allocation: Allocation, { cpuManagerPolicy, memoryManagerPolicy }: ResizeQuestion["settings"]): string | undefined {
+function pinnedFault(
+  pod: DeepReadonly<Pod>,
+  allocation: Allocation,
+  { cpuManagerPolicy, memoryManagerPolicy }: ResizeQuestion["settings"],
+): string | undefined {
   if (pod.status?.qosClass !== "Guaranteed") return undefined;
-  const changes = (name: string) => containersOf(pod).some(({ container }) => !deepEqual(container.resources?.requests?.[name], allocation[container.name]?.requests?.[name]));
+  const changes = (name: string) =>
+    containersOf(pod).some(({ container }) => !deepEqual(container.resources?.requests?.[name], allocation[container.name]?.requests?.[name]));
   if (cpuManagerPolicy === "static" && changes("cpu")) return 'Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"';
   if (memoryManagerPolicy === "Static" && changes("memory")) return 'Resize is infeasible for Guaranteed Pods alongside Memory Manager policy "Static"';
   return undefined;

@@ -37,7 +37,14 @@ export function oomScore(pod: DeepReadonly<Pod>, spec: SpecContainer, memoryCapa
     return Math.floor(1000 - (1000 * (memory === undefined ? 0 : quantityValue(memory))) / memoryCapacityBytes);
   };
   // A sidecar must not die before those it serves.
-  const own = isSidecar(spec) ? Math.min(...containersOf(pod).filter(({ kind }) => kind === "containers").map(({ container }) => score(container)), score(spec.container)) : score(spec.container);
+  const own = isSidecar(spec)
+    ? Math.min(
+        ...containersOf(pod)
+          .filter(({ kind }) => kind === "containers")
+          .map(({ container }) => score(container)),
+        score(spec.container),
+      )
+    : score(spec.container);
   return Math.min(999, Math.max(3, own));
 }
 

@@ -50,8 +50,10 @@ export function runAsNonRootFault(pod: DeepReadonly<Pod>, container: AnyContaine
   const where = `(pod: "${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})", container: ${container.name})`;
   const user = own.runAsUser ?? shared.runAsUser;
   if (user !== undefined) return user === 0 ? `container's runAsUser breaks non-root policy ${where}` : undefined;
-  if (imageUser.uid === 0 || (imageUser.uid === undefined && imageUser.username === "")) return `container has runAsNonRoot and image will run as root ${where}`;
-  if (imageUser.uid === undefined) return `container has runAsNonRoot and image has non-numeric user (${imageUser.username}), cannot verify user is non-root ${where}`;
+  if (imageUser.uid === 0 || (imageUser.uid === undefined && imageUser.username === ""))
+    return `container has runAsNonRoot and image will run as root ${where}`;
+  if (imageUser.uid === undefined)
+    return `container has runAsNonRoot and image has non-numeric user (${imageUser.username}), cannot verify user is non-root ${where}`;
   return undefined;
 }
 
@@ -80,5 +82,17 @@ function securityProfile({ type, localhostProfile }: DeepReadonly<SeccompProfile
   return type === "Localhost" ? { profile_type: "Localhost", localhost_ref: localhostProfile ?? "" } : { profile_type: "Unconfined" };
 }
 
-const maskedPaths = ["/proc/asound", "/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware", "/sys/devices/virtual/powercap"];
+const maskedPaths = [
+  "/proc/asound",
+  "/proc/acpi",
+  "/proc/kcore",
+  "/proc/keys",
+  "/proc/latency_stats",
+  "/proc/timer_list",
+  "/proc/timer_stats",
+  "/proc/sched_debug",
+  "/proc/scsi",
+  "/sys/firmware",
+  "/sys/devices/virtual/powercap",
+];
 const readonlyPaths = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"];

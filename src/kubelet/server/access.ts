@@ -54,12 +54,20 @@ export function serverAccess(options: ServerAccessOptions): ServerAccess {
       for (const subresource of subresources) {
         const isAllowed = await verdicts.get(JSON.stringify([username, groups, verb, subresource]), async () => {
           const resourceAttributes = { verb, version: "v1", resource: "nodes", subresource, name: nodeName };
-          const { status } = await client.create(resources.subjectAccessReviews, { metadata: {}, spec: { user: username, groups: [...groups], resourceAttributes } }, { signal: request.signal });
+          const { status } = await client.create(
+            resources.subjectAccessReviews,
+            { metadata: {}, spec: { user: username, groups: [...groups], resourceAttributes } },
+            { signal: request.signal },
+          );
           return status?.allowed === true;
         });
         if (isAllowed === true) return { outcome: "allowed" };
       }
-      return { outcome: "refused", code: 403, text: `Forbidden (user=${username}, verb=${verb}, resource=nodes, subresource(s)=[${subresources.join(" ")}])\n` };
+      return {
+        outcome: "refused",
+        code: 403,
+        text: `Forbidden (user=${username}, verb=${verb}, resource=nodes, subresource(s)=[${subresources.join(" ")}])\n`,
+      };
     },
   };
 }

@@ -18,7 +18,8 @@ export interface CheckpointRequest {
 
 /** The archive's path. Rejects with `RuntimeError`: `Unimplemented` where the runtime cannot do it. */
 export async function writeCheckpoint({ pod, container, runtime, clock, rootDirectory }: CheckpointRequest, signal: AbortSignal): Promise<string> {
-  if (runtime.checkpointContainer === undefined || rootDirectory === undefined) throw new RuntimeError("Unimplemented", "method CheckpointContainer not implemented");
+  if (runtime.checkpointContainer === undefined || rootDirectory === undefined)
+    throw new RuntimeError("Unimplemented", "method CheckpointContainer not implemented");
   const directory = join(rootDirectory, "checkpoints");
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const { name, namespace } = pod.metadata;

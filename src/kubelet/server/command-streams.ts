@@ -39,7 +39,13 @@ type Opened = Partial<Record<StreamType, ServerStream>>;
 /** Undefined when the client left first. */
 async function openedStreams(server: SpdyServer, { protocol, streams }: StreamedCommand): Promise<Opened | undefined> {
   const hasResize = streams.tty && (protocol.startsWith("v3") || protocol.startsWith("v4"));
-  const wanted: Readonly<Record<StreamType, boolean>> = { error: true, stdin: streams.stdin, stdout: streams.stdout, stderr: streams.stderr, resize: hasResize };
+  const wanted: Readonly<Record<StreamType, boolean>> = {
+    error: true,
+    stdin: streams.stdin,
+    stdout: streams.stdout,
+    stderr: streams.stderr,
+    resize: hasResize,
+  };
   const opened: Opened = {};
   for await (const stream of server.streams()) {
     const type = streamTypes.find((name) => name === stream.headers["streamtype"]);
@@ -57,7 +63,8 @@ async function forwardInput(stdin: ServerStream | undefined, session: StreamingS
 
 async function readSizes(sizes: ServerStream | undefined, session: StreamingSession): Promise<void> {
   if (sizes === undefined) return;
-  for await (const chunk of sizes.input) for (const line of Buffer.from(chunk).toString("utf8").split("\n")) if (line !== "") resize(session, Buffer.from(line));
+  for await (const chunk of sizes.input)
+    for (const line of Buffer.from(chunk).toString("utf8").split("\n")) if (line !== "") resize(session, Buffer.from(line));
 }
 
 async function forwardOutput(output: AsyncIterable<Uint8Array>, stream: ServerStream | undefined): Promise<void> {

@@ -30,7 +30,12 @@ export function kubeletServer({ nodes, access }: KubeletServerOptions): (request
     const all = nodes();
     const options = (isOfPod.has(root) ? all.find((node) => node.findPod(namespace, podName) !== undefined) : undefined) ?? all[0];
     if (options === undefined) return plain(503, "the node is not there yet");
-    return route({ options, request, parts: parts.at(-1) === "" && !isOfPod.has(root) ? parts.slice(0, -1) : parts, query: new URLSearchParams(request.query) });
+    return route({
+      options,
+      request,
+      parts: parts.at(-1) === "" && !isOfPod.has(root) ? parts.slice(0, -1) : parts,
+      query: new URLSearchParams(request.query),
+    });
   };
 }
 
@@ -79,7 +84,11 @@ function findLog(worker: PodWorker, name: string, isPrevious: boolean): RuntimeC
     return chosen ?? `previous terminated container ${JSON.stringify(name)} in pod ${JSON.stringify(podName)} not found`;
   }
   if (current !== undefined) return current;
-  const statuses = [...(worker.pod.status?.containerStatuses ?? []), ...(worker.pod.status?.initContainerStatuses ?? []), ...(worker.pod.status?.ephemeralContainerStatuses ?? [])];
+  const statuses = [
+    ...(worker.pod.status?.containerStatuses ?? []),
+    ...(worker.pod.status?.initContainerStatuses ?? []),
+    ...(worker.pod.status?.ephemeralContainerStatuses ?? []),
+  ];
   const reason = worker.waitingReason(name)?.reason ?? statuses.find((status) => status.name === name)?.state?.waiting?.reason;
   if (reason === undefined) return `container ${JSON.stringify(name)} in pod ${JSON.stringify(podName)} is not available`;
   return `container ${JSON.stringify(name)} in pod ${JSON.stringify(podName)} is waiting to start: ${reason}`;
@@ -129,7 +138,9 @@ async function serveRun({ options, request, query, containerName, container }: C
   try {
     const result = await options.runtime.execSync({ container_id: container.id, cmd: command.split(" "), timeoutSeconds: 0 }, request.signal);
     const output = Buffer.concat([result.stdout, result.stderr]);
-    return result.exit_code === 0 ? bytesResponse(200, "application/json", output) : plain(500, `command '${command}' exited with ${result.exit_code}: ${output.toString("utf8")}`);
+    return result.exit_code === 0
+      ? bytesResponse(200, "application/json", output)
+      : plain(500, `command '${command}' exited with ${result.exit_code}: ${output.toString("utf8")}`);
   } catch (error) {
     if (error instanceof RuntimeError) return plain(500, error.rpcMessage);
     throw error;

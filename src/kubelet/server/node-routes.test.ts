@@ -33,7 +33,11 @@ for (const [method, path, expected] of rights) {
   });
 }
 
-const pod: Pod = { metadata: { name: "web", namespace: "default", uid: "u" }, spec: { containers: [{ name: "c", resources: { limits: { cpu: "500m", memory: "64Mi" } } }] }, status: { startTime: "2026-01-01T00:00:00Z" } };
+const pod: Pod = {
+  metadata: { name: "web", namespace: "default", uid: "u" },
+  spec: { containers: [{ name: "c", resources: { limits: { cpu: "500m", memory: "64Mi" } } }] },
+  status: { startTime: "2026-01-01T00:00:00Z" },
+};
 const cpu = { atMs: 10_000, nanoSeconds: 2_500_000_000, nanoCores: 250_000_000 };
 const memory = { atMs: 10_000, usageBytes: 300, workingSetBytes: 200, rssBytes: 100, pageFaults: 2, majorPageFaults: 1 };
 const disk = { capacityBytes: 1000, availableBytes: 400, usedBytes: 600, inodes: 100, inodesFree: 90 };
@@ -41,7 +45,14 @@ const snapshot: StatsSnapshot = {
   atMs: 10_000,
   nodeName: "n1",
   startedMs: 0,
-  node: { memory: { capacityBytes: 1000, availableBytes: 300 }, nodefs: disk, imagefs: disk, isOneFilesystem: true, processes: { max: 100, running: 5 }, network: [{ name: "eth0", rxBytes: 1, rxErrors: 2, txBytes: 3, txErrors: 4 }] },
+  node: {
+    memory: { capacityBytes: 1000, availableBytes: 300 },
+    nodefs: disk,
+    imagefs: disk,
+    isOneFilesystem: true,
+    processes: { max: 100, running: 5 },
+    network: [{ name: "eth0", rxBytes: 1, rxErrors: 2, txBytes: 3, txErrors: 4 }],
+  },
   nodeCpu: { atMs: 10_000, nanoSeconds: 5_000_000_000, nanoCores: 1 },
   pods: [
     {
@@ -57,7 +68,9 @@ const snapshot: StatsSnapshot = {
 };
 
 test("metrics/resource: what a metrics server reads", () => {
-  const lines = resourceMetrics(snapshot).split("\n").filter((line) => !line.startsWith("#") && line !== "");
+  const lines = resourceMetrics(snapshot)
+    .split("\n")
+    .filter((line) => !line.startsWith("#") && line !== "");
   deepEqual(lines, [
     'container_cpu_usage_seconds_total{container="c",namespace="default",pod="web"} 2.5 10000',
     'container_memory_working_set_bytes{container="c",namespace="default",pod="web"} 200 10000',
@@ -68,7 +81,10 @@ test("metrics/resource: what a metrics server reads", () => {
     'pod_memory_working_set_bytes{namespace="default",pod="web"} 200 10000',
     "resource_scrape_error 0",
   ]);
-  match(resourceMetrics(snapshot), /# HELP node_cpu_usage_seconds_total \[STABLE\] Cumulative cpu time consumed by the node in core-seconds\n# TYPE node_cpu_usage_seconds_total counter\n/);
+  match(
+    resourceMetrics(snapshot),
+    /# HELP node_cpu_usage_seconds_total \[STABLE\] Cumulative cpu time consumed by the node in core-seconds\n# TYPE node_cpu_usage_seconds_total counter\n/,
+  );
   match(resourceMetrics(undefined), /^resource_scrape_error 1$/m);
 });
 
@@ -89,7 +105,15 @@ test("stats/summary: whole and brief", () => {
   deepEqual(Object.keys(whole.node), ["nodeName", "systemContainers", "startTime", "cpu", "memory", "network", "fs", "runtime", "rlimit"]);
   deepEqual(Object.keys(whole.pods[0]), ["podRef", "startTime", "containers", "cpu", "memory", "network", "volume", "ephemeral-storage", "process_stats"]);
   equal(whole.pods[0]["ephemeral-storage"].usedBytes, 35);
-  deepEqual(whole.node.fs, { time: "1970-01-01T00:00:10Z", availableBytes: 400, capacityBytes: 1000, usedBytes: 600, inodesFree: 90, inodes: 100, inodesUsed: 10 });
+  deepEqual(whole.node.fs, {
+    time: "1970-01-01T00:00:10Z",
+    availableBytes: 400,
+    capacityBytes: 1000,
+    usedBytes: 600,
+    inodesFree: 90,
+    inodes: 100,
+    inodesUsed: 10,
+  });
   const brief = JSON.parse(JSON.stringify(statsSummary(snapshot, { isBrief: true })));
   deepEqual(Object.keys(brief.pods[0]), ["podRef", "startTime", "containers", "cpu", "memory"]);
   equal(brief.pods[0].containers[0].cpu.usageNanoCores, 250_000_000);
@@ -98,7 +122,9 @@ test("stats/summary: whole and brief", () => {
 test("what the kernel tells", () => {
   deepEqual(parseMemory("MemTotal:  100 kB\nMemFree:  10 kB\nInactive(file):   5 kB\n"), { capacityBytes: 102_400, availableBytes: 15_360 });
   equal(parseCpu("cpu  100 10 50 1000 20 5 5 0 0 0\ncpu0 1 1 1 1\n"), 1_700_000_000);
-  deepEqual(parseInterfaces("Inter-|\n face |bytes\n    lo: 1 2 3 4 5 6 7 8 9 10 11 12\n  eth0:  100 2 3 4 5 6 7 8 200 10 11 12\n"), [{ name: "eth0", rxBytes: 100, rxErrors: 3, txBytes: 200, txErrors: 11 }]);
+  deepEqual(parseInterfaces("Inter-|\n face |bytes\n    lo: 1 2 3 4 5 6 7 8 9 10 11 12\n  eth0:  100 2 3 4 5 6 7 8 200 10 11 12\n"), [
+    { name: "eth0", rxBytes: 100, rxErrors: 3, txBytes: 200, txErrors: 11 },
+  ]);
 });
 
 test("answers are kept for a while, failures are not", async () => {

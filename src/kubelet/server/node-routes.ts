@@ -17,10 +17,23 @@ import { serveSystemLogs } from "./system-logs.ts";
 type Route = (call: Call) => Promise<ApiResponse>;
 
 export const nodeRoutes: Readonly<Record<string, Route>> = {
-  healthz: async ({ parts }) => (parts.length === 0 || healthParts.has(parts.join("/")) ? bytesResponse(200, "text/plain; charset=utf-8", "ok", { "x-content-type-options": "nosniff" }) : notFound()),
+  healthz: async ({ parts }) =>
+    parts.length === 0 || healthParts.has(parts.join("/"))
+      ? bytesResponse(200, "text/plain; charset=utf-8", "ok", { "x-content-type-options": "nosniff" })
+      : notFound(),
   pods: async ({ options }) => podList(workers(options).map(({ pod }) => pod)),
   allocatedPods: async ({ options }) => podList(workers(options).map(({ grantedPod }) => grantedPod)),
-  runningpods: async ({ options }) => podList(workers(options).filter(({ runtime }) => runtime.containers.some(isRunning)).map(({ pod, runtime }) => runningPod(pod, runtime.containers.filter(isRunning).map(({ name }) => name)))),
+  runningpods: async ({ options }) =>
+    podList(
+      workers(options)
+        .filter(({ runtime }) => runtime.containers.some(isRunning))
+        .map(({ pod, runtime }) =>
+          runningPod(
+            pod,
+            runtime.containers.filter(isRunning).map(({ name }) => name),
+          ),
+        ),
+    ),
   configz: async ({ options }) => json({ kubeletconfig: settingsDocument(options.settings) }),
   stats: async ({ options, parts, query, request }) => {
     if (parts.length !== 1 || parts[0] !== "summary") return notFound();
@@ -62,7 +75,11 @@ async function serveMetrics({ options, parts, request }: Call): Promise<ApiRespo
 function runningPod({ metadata, spec }: DeepReadonly<Pod>, names: readonly string[]): Pod {
   const { name = "", namespace = "", uid = "" } = metadata;
   const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].filter((container) => names.includes(container.name));
-  return { metadata: { name, namespace, uid }, spec: { containers: containers.map((container) => ({ name: container.name, image: container.image ?? "", resources: {} })) }, status: {} };
+  return {
+    metadata: { name, namespace, uid },
+    spec: { containers: containers.map((container) => ({ name: container.name, image: container.image ?? "", resources: {} })) },
+    status: {},
+  };
 }
 
 async function serveCheckpoint({ options, request, parts }: Call): Promise<ApiResponse> {

@@ -28,7 +28,9 @@ export function servePortForward(call: PortForwardCall): ApiResponse {
   }
   const ports = readPorts(query);
   if (typeof ports === "string") return plain(400, ports);
-  return acceptWebSocket(request, ["v4.channel.k8s.io", "v4.base64.channel.k8s.io", ""], (connection, protocol) => runChannels(connection, protocol.includes("base64"), ports, call));
+  return acceptWebSocket(request, ["v4.channel.k8s.io", "v4.base64.channel.k8s.io", ""], (connection, protocol) =>
+    runChannels(connection, protocol.includes("base64"), ports, call),
+  );
 }
 
 export function portForwardError(port: number, sandboxId: string, text: string): string {

@@ -70,7 +70,11 @@ async function forward(output: AsyncIterable<Uint8Array>, channel: number, send:
 }
 
 /** Ends when the client leaves; the program then sees the end of its input but goes on. */
-async function readInput(connection: WebSocketConnection, session: StreamingSession, { isBase64, hasHalfClose }: { isBase64: boolean; hasHalfClose: boolean }): Promise<void> {
+async function readInput(
+  connection: WebSocketConnection,
+  session: StreamingSession,
+  { isBase64, hasHalfClose }: { isBase64: boolean; hasHalfClose: boolean },
+): Promise<void> {
   for await (const message of connection.messages) {
     const { channel, data } = splitMessage(message, isBase64);
     if (channel === channels.stdin) await session.write(data);
@@ -108,13 +112,26 @@ export function errorText(result: StreamingResult, protocol: string): string {
     case "exited": {
       const message = isNewest ? `command terminated with non-zero exit code: command terminated with exit code ${result.exitCode}` : result.message;
       if (isOld) return message;
-      return goJson({ metadata: {}, status: "Failure", message, reason: "NonZeroExitCode", details: { causes: [{ reason: "ExitCode", message: String(result.exitCode) }] } });
+      return goJson({
+        metadata: {},
+        status: "Failure",
+        message,
+        reason: "NonZeroExitCode",
+        details: { causes: [{ reason: "ExitCode", message: String(result.exitCode) }] },
+      });
     }
     case "failed": {
       const inner = result.message.replace(/^Internal error occurred: /, "");
       const cause = isNewest ? `Internal error occurred: ${inner}` : inner;
       if (isOld) return `Internal error occurred: ${inner}`;
-      return goJson({ metadata: {}, status: "Failure", message: `Internal error occurred: ${cause}`, reason: "InternalError", details: { causes: [{ message: cause }] }, code: 500 });
+      return goJson({
+        metadata: {},
+        status: "Failure",
+        message: `Internal error occurred: ${cause}`,
+        reason: "InternalError",
+        details: { causes: [{ message: cause }] },
+        code: 500,
+      });
     }
   }
 }

@@ -40,12 +40,22 @@ const queries: [query: string, streams: string | undefined][] = [
 for (const [query, expected] of queries) {
   test(`streams of ?${query}`, () => {
     const streams = readCommandStreams(new URLSearchParams(query));
-    const names = streams === undefined ? undefined : Object.entries(streams).flatMap(([name, isOn]) => (isOn ? [name] : [])).join(" ");
+    const names =
+      streams === undefined
+        ? undefined
+        : Object.entries(streams)
+            .flatMap(([name, isOn]) => (isOn ? [name] : []))
+            .join(" ");
     assert.equal(names, expected);
   });
 }
 
-const log = ["2026-01-01T00:00:01.000000000Z stdout F one", "2026-01-01T00:00:02.000000000Z stdout P tw", "2026-01-01T00:00:02.000000001Z stdout F o", "2026-01-01T00:00:03.000000000Z stderr F three"];
+const log = [
+  "2026-01-01T00:00:01.000000000Z stdout F one",
+  "2026-01-01T00:00:02.000000000Z stdout P tw",
+  "2026-01-01T00:00:02.000000001Z stdout F o",
+  "2026-01-01T00:00:03.000000000Z stderr F three",
+];
 const reads: [query: string, text: string][] = [
   ["", "one\ntwo\nthree\n"],
   ["tailLines=2", "two\nthree\n"],
@@ -107,7 +117,10 @@ test("SPDY: streams open with their headers, data goes both ways, a ping is echo
   assert.deepEqual(input, ["hi"]);
   await data.write(Buffer.from("ok"));
   await data.end();
-  assert.deepEqual(sent.map((frame) => (frame[0]! >= 128 ? `control ${frame.readUInt16BE(2)}` : `data ${frame.readUInt32BE(0)} ${frame[4]} ${frame.toString("utf8", 8)}`)), ["control 2", "control 2", "control 6", "data 3 0 ok", "data 3 1 "]);
+  assert.deepEqual(
+    sent.map((frame) => (frame[0]! >= 128 ? `control ${frame.readUInt16BE(2)}` : `data ${frame.readUInt32BE(0)} ${frame[4]} ${frame.toString("utf8", 8)}`)),
+    ["control 2", "control 2", "control 6", "data 3 0 ok", "data 3 1 "],
+  );
   server.end();
   assert.equal((await streams.next()).done, true);
 });

@@ -53,7 +53,9 @@ export class SpdyServer {
       const payload = this.#pending.subarray(8, 8 + length);
       this.#pending = this.#pending.subarray(8 + length);
       // Reading a header block takes a turn; what follows must not overtake it.
-      this.#headerWork = this.#headerWork.then(() => (head[0]! >= 128 ? this.#receiveControl(head.readUInt16BE(2), payload) : this.#receiveData(head.readUInt32BE(0), head[4]!, payload)));
+      this.#headerWork = this.#headerWork.then(() =>
+        head[0]! >= 128 ? this.#receiveControl(head.readUInt16BE(2), payload) : this.#receiveData(head.readUInt32BE(0), head[4]!, payload),
+      );
     }
   }
 
@@ -97,7 +99,6 @@ export class SpdyServer {
     this.#opened.push(stream);
     this.#wake?.();
   }
-
 
   #receiveData(id: number, flags: number, payload: Buffer): void {
     const stream = this.#streams.get(id);
@@ -147,7 +148,8 @@ class OpenStream implements ServerStream {
   }
 
   async write(data: Uint8Array): Promise<void> {
-    for (let at = 0; at < data.length && this.#isOpen; at += maxPayloadBytes) await this.#send(dataFrame(this.id, data.subarray(at, at + maxPayloadBytes), false));
+    for (let at = 0; at < data.length && this.#isOpen; at += maxPayloadBytes)
+      await this.#send(dataFrame(this.id, data.subarray(at, at + maxPayloadBytes), false));
   }
 
   async end(): Promise<void> {

@@ -43,7 +43,11 @@ function podStats(sample: PodSample, node: NodeUsage, { isBrief }: { isBrief: bo
   const used = diskUsage({ containers, volumes }, ["rootfs", "logs", "volumes"]);
   const shown = [
     ...volumes.map((volume) => ({ ...usedStats(volume, node.nodefs, time), name: volume.name })),
-    ...claims.map(({ name: volume, claimName, filesystem }) => ({ ...filesystemStats(filesystem, time), name: volume, pvcRef: { name: claimName, namespace } })),
+    ...claims.map(({ name: volume, claimName, filesystem }) => ({
+      ...filesystemStats(filesystem, time),
+      name: volume,
+      pvcRef: { name: claimName, namespace },
+    })),
   ];
   return {
     ...brief,
@@ -54,11 +58,19 @@ function podStats(sample: PodSample, node: NodeUsage, { isBrief }: { isBrief: bo
   };
 }
 
-function containerStats({ name, startedMs, cpu, memory, rootfs, logs }: ContainerSample, { imagefs, nodefs }: NodeUsage, { isBrief }: { isBrief: boolean }): object {
+function containerStats(
+  { name, startedMs, cpu, memory, rootfs, logs }: ContainerSample,
+  { imagefs, nodefs }: NodeUsage,
+  { isBrief }: { isBrief: boolean },
+): object {
   const brief = { name, startTime: formatTime(startedMs), cpu: cpuStats(cpu), memory: memoryStats(memory) };
   const time = formatTime(cpu.atMs);
   if (isBrief) return brief;
-  return { ...brief, ...(rootfs !== undefined && { rootfs: usedStats(rootfs, imagefs, time) }), ...(logs !== undefined && { logs: usedStats(logs, nodefs, time) }) };
+  return {
+    ...brief,
+    ...(rootfs !== undefined && { rootfs: usedStats(rootfs, imagefs, time) }),
+    ...(logs !== undefined && { logs: usedStats(logs, nodefs, time) }),
+  };
 }
 
 const cpuStats = ({ atMs, nanoCores, nanoSeconds }: CpuSample) => ({ time: formatTime(atMs), usageNanoCores: nanoCores, usageCoreNanoSeconds: nanoSeconds });
@@ -69,7 +81,15 @@ function memoryStats({ atMs, usageBytes, workingSetBytes, rssBytes, pageFaults, 
 
 function nodeMemory({ memory }: NodeUsage, pods: readonly PodSample[], time: string): object {
   const used = memory.capacityBytes - memory.availableBytes;
-  return { time, availableBytes: memory.availableBytes, usageBytes: used, workingSetBytes: used, rssBytes: pods.reduce((sum, pod) => sum + pod.memory.rssBytes, 0), pageFaults: 0, majorPageFaults: 0 };
+  return {
+    time,
+    availableBytes: memory.availableBytes,
+    usageBytes: used,
+    workingSetBytes: used,
+    rssBytes: pods.reduce((sum, pod) => sum + pod.memory.rssBytes, 0),
+    pageFaults: 0,
+    majorPageFaults: 0,
+  };
 }
 
 function podsTotal(pods: readonly PodSample[], atMs: number): object {

@@ -17,17 +17,25 @@ export async function serveSystemLogs({ options, parts, request }: Call): Promis
   if (status.isDirectory()) {
     if (!request.path.endsWith("/")) return { ...bytesResponse(301, "text/plain; charset=utf-8", ""), headers: { location: `${parts.at(-1) ?? "logs"}/` } };
     const entries = (await readdir(path, { withFileTypes: true })).map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).toSorted();
-    return bytesResponse(200, "text/html; charset=utf-8", `<!doctype html>\n<meta name="viewport" content="width=device-width">\n<pre>\n${entries.map(link).join("")}</pre>\n`);
+    return bytesResponse(
+      200,
+      "text/html; charset=utf-8",
+      `<!doctype html>\n<meta name="viewport" content="width=device-width">\n<pre>\n${entries.map(link).join("")}</pre>\n`,
+    );
   }
   if (!status.isFile()) return notFound();
-  return { status: 200, headers: { "content-type": "text/plain; charset=utf-8", "content-length": String(status.size) }, body: { kind: "stream", chunks: readFileChunks(path, status.size) } };
+  return {
+    status: 200,
+    headers: { "content-type": "text/plain; charset=utf-8", "content-length": String(status.size) },
+    body: { kind: "stream", chunks: readFileChunks(path, status.size) },
+  };
 }
 
 /** As long as it was when it was opened, however it grows. */
 async function* readFileChunks(path: string, size: number): AsyncGenerator<Uint8Array> {
   const file = await open(path, "r");
   try {
-    for (let position = 0; position < size; ) {
+    for (let position = 0; position < size;) {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(chunkBytes, size - position)), 0, undefined, position);
       if (bytesRead === 0) return;
       yield buffer.subarray(0, bytesRead);

@@ -8,7 +8,8 @@ export function volumeMetrics(pods: readonly PodSample[]): SampleFamily[] {
   const volumes = new Map<string, { labels: Record<string, string>; filesystem: FilesystemLevel }>();
   for (const { pod, claims = [] } of pods) {
     const namespace = pod.metadata.namespace ?? "";
-    for (const { claimName, filesystem } of claims) volumes.set(`${namespace}/${claimName}`, { labels: { namespace, persistentvolumeclaim: claimName }, filesystem });
+    for (const { claimName, filesystem } of claims)
+      volumes.set(`${namespace}/${claimName}`, { labels: { namespace, persistentvolumeclaim: claimName }, filesystem });
   }
   return families.map(([name, help, read]) => ({
     name: `kubelet_volume_stats_${name}`,

@@ -11,7 +11,13 @@ const request = {
   method: "GET",
   path: "/exec",
   query: "",
-  headers: { upgrade: "websocket", connection: "Upgrade", "sec-websocket-version": "13", "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==", "sec-websocket-protocol": "v5.channel.k8s.io" },
+  headers: {
+    upgrade: "websocket",
+    connection: "Upgrade",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==",
+    "sec-websocket-protocol": "v5.channel.k8s.io",
+  },
   body: new Uint8Array(),
   signal: new AbortController().signal,
 } as Partial<ApiRequest> as ApiRequest;

@@ -24,12 +24,19 @@ export function isWebSocketRequest({ headers }: ApiRequest): boolean {
 }
 
 /** `protocols`: those served, the preferred first; "" stands for none offered. */
-export function acceptWebSocket(request: ApiRequest, protocols: readonly string[], serve: (connection: WebSocketConnection, protocol: string) => Promise<void>): ApiResponse {
+export function acceptWebSocket(
+  request: ApiRequest,
+  protocols: readonly string[],
+  serve: (connection: WebSocketConnection, protocol: string) => Promise<void>,
+): ApiResponse {
   if (request.method !== "GET") return refusal(405, "bad method");
   if (request.headers["sec-websocket-version"] !== "13") return refusal(400, "missing or bad WebSocket Version", { "sec-websocket-version": "13" });
   const key = request.headers["sec-websocket-key"];
   if (key === undefined) return refusal(400, "mismatch challenge/response");
-  const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim()).filter((name) => name !== "");
+  const offered = (request.headers["sec-websocket-protocol"] ?? "")
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
   const protocol = offered.length === 0 ? "" : protocols.find((name) => name !== "" && offered.includes(name));
   if (protocol === undefined || !protocols.includes(protocol)) return refusal(403, "");
   return {
@@ -52,7 +59,11 @@ const queueLimitBytes = 1 << 20;
 
 /** What the library's own server calls after its handshake. */
 interface Attachable {
-  setSocket(socket: UpgradedConnection["stream"], head: Buffer, options: { allowSynchronousEvents: boolean; maxPayload: number; skipUTF8Validation: boolean }): void;
+  setSocket(
+    socket: UpgradedConnection["stream"],
+    head: Buffer,
+    options: { allowSynchronousEvents: boolean; maxPayload: number; skipUTF8Validation: boolean },
+  ): void;
 }
 
 /** As the library's own server sets them: pings are answered (kubectl ends a session that is silent for a minute), and a client has time to read all and answer a close. */
@@ -76,7 +87,11 @@ function openConnection({ stream, head }: UpgradedConnection): WebSocketConnecti
     wake();
   });
   socket.on("error", () => undefined); // "close" follows
-  (socket as unknown as Attachable).setSocket(stream, Buffer.from(head), { allowSynchronousEvents: true, maxPayload: maxMessageBytes, skipUTF8Validation: true });
+  (socket as unknown as Attachable).setSocket(stream, Buffer.from(head), {
+    allowSynchronousEvents: true,
+    maxPayload: maxMessageBytes,
+    skipUTF8Validation: true,
+  });
   async function* messages(): AsyncGenerator<Message> {
     for (;;) {
       const message = queue.shift();

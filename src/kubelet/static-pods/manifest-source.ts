@@ -93,21 +93,25 @@ function changeOf(path: string): { happened: Promise<void>; close(): void } {
 function fetchManifest(url: string, headers: Readonly<Record<string, readonly string[]>>, signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const send = url.startsWith("https:") ? httpsRequest : httpRequest;
-    const sent = send(url, { signal, timeout: fetchTimeoutMs, headers: Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, [...values]])) }, (response) => {
-      const chunks: Buffer[] = [];
-      let size = 0;
-      response.on("data", (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > maxManifestBytes) sent.destroy(new Error(`${url} answers with more than ${maxManifestBytes} bytes`));
-        else chunks.push(chunk);
-      });
-      response.on("error", reject);
-      response.on("end", () => {
-        if (response.statusCode !== 200) reject(new Error(`${url}: ${response.statusCode}`));
-        else if (size === 0) reject(new Error(`zero-length data received from ${url}`));
-        else resolve(Buffer.concat(chunks));
-      });
-    });
+    const sent = send(
+      url,
+      { signal, timeout: fetchTimeoutMs, headers: Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, [...values]])) },
+      (response) => {
+        const chunks: Buffer[] = [];
+        let size = 0;
+        response.on("data", (chunk: Buffer) => {
+          size += chunk.length;
+          if (size > maxManifestBytes) sent.destroy(new Error(`${url} answers with more than ${maxManifestBytes} bytes`));
+          else chunks.push(chunk);
+        });
+        response.on("error", reject);
+        response.on("end", () => {
+          if (response.statusCode !== 200) reject(new Error(`${url}: ${response.statusCode}`));
+          else if (size === 0) reject(new Error(`zero-length data received from ${url}`));
+          else resolve(Buffer.concat(chunks));
+        });
+      },
+    );
     sent.on("timeout", () => sent.destroy(new Error(`${url} does not answer in time`)));
     sent.on("error", reject);
     sent.end();

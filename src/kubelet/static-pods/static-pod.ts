@@ -45,8 +45,9 @@ function decode(bytes: Uint8Array): Pod[] {
     const schema = typeRegistry.kind("", "v1", kind)!;
     const { object } = decodeObject(bytes, schema, { mediaType: "yaml" });
     const { apiVersion, kind: told } = object as JsonObject;
-    if (apiVersion !== "v1" || (told !== "Pod" && told !== "PodList")) throw new DecodeError("version", `expected a Pod or PodList of v1, not ${String(told)} of ${String(apiVersion)}`);
-    if (told === kind) return kind === "Pod" ? [object as unknown as Pod] : (object as unknown as { items?: Pod[] }).items ?? [];
+    if (apiVersion !== "v1" || (told !== "Pod" && told !== "PodList"))
+      throw new DecodeError("version", `expected a Pod or PodList of v1, not ${String(told)} of ${String(apiVersion)}`);
+    if (told === kind) return kind === "Pod" ? [object as unknown as Pod] : ((object as unknown as { items?: Pod[] }).items ?? []);
   }
   return [];
 }
@@ -72,7 +73,12 @@ function completed(pod: Pod, { origin, source }: Manifest, nodeName: string, now
   // The same file on the same node is the same pod, whenever it is read.
   const hash = createHash("md5").update(`host:${nodeName}\n${source}:${origin}\n${text}`).digest("hex");
   pod.metadata.uid = hash;
-  pod.metadata.annotations = { ...pod.metadata.annotations, [configAnnotations.hash]: hash, [configAnnotations.seen]: formatMicroTime(nowMs), [configAnnotations.source]: source };
+  pod.metadata.annotations = {
+    ...pod.metadata.annotations,
+    [configAnnotations.hash]: hash,
+    [configAnnotations.seen]: formatMicroTime(nowMs),
+    [configAnnotations.source]: source,
+  };
   return pod;
 }
 

@@ -18,7 +18,11 @@ test("a static pod bears the node's name, the defaults of the API, and where it 
   equal(pod?.spec?.containers?.[0]?.imagePullPolicy, "Always");
   equal(pod?.status?.qosClass, "BestEffort");
   deepEqual(pod?.spec?.tolerations, [{ operator: "Exists", effect: "NoExecute" }]);
-  deepEqual(pod?.metadata.annotations, { "kubernetes.io/config.hash": pod?.metadata.uid, "kubernetes.io/config.seen": "1970-01-01T00:00:01.000000Z", "kubernetes.io/config.source": "file" });
+  deepEqual(pod?.metadata.annotations, {
+    "kubernetes.io/config.hash": pod?.metadata.uid,
+    "kubernetes.io/config.seen": "1970-01-01T00:00:01.000000Z",
+    "kubernetes.io/config.source": "file",
+  });
   equal(isStaticPod(pod!), true);
 });
 
@@ -29,17 +33,32 @@ test("what a file says is what makes the pod: the same text the same pod, anothe
 });
 
 test("an address may give a list", () => {
-  const list = JSON.stringify({ apiVersion: "v1", kind: "PodList", items: ["a", "b"].map((name) => ({ metadata: { name }, spec: { containers: [{ name: "c", image: "i" }] } })) });
-  deepEqual(readStaticPods(manifest(list, "http"), "n1", 0).map(({ metadata }) => metadata.name), ["a-n1", "b-n1"]);
+  const list = JSON.stringify({
+    apiVersion: "v1",
+    kind: "PodList",
+    items: ["a", "b"].map((name) => ({ metadata: { name }, spec: { containers: [{ name: "c", image: "i" }] } })),
+  });
+  deepEqual(
+    readStaticPods(manifest(list, "http"), "n1", 0).map(({ metadata }) => metadata.name),
+    ["a-n1", "b-n1"],
+  );
 });
 
 const refused: [name: string, text: string, message: RegExp][] = [
   ["no Pod", plain.replace("kind: Pod", "kind: Node"), /expected a Pod or PodList of v1, not Node of v1/],
   ["no name", plain.replace("name: web", "generateName: web"), /metadata\.name: Required value/],
-  ["what the rules for pods refuse", plain.replace("name: c,", "name: c, stdinOnce: true, ports: [{containerPort: 0}],"), /spec\.containers\[0\]\.ports\[0\]\.containerPort: Required value/],
+  [
+    "what the rules for pods refuse",
+    plain.replace("name: c,", "name: c, stdinOnce: true, ports: [{containerPort: 0}],"),
+    /spec\.containers\[0\]\.ports\[0\]\.containerPort: Required value/,
+  ],
   ["a secret", plain.replace("spec: {", "spec: {volumes: [{name: v, secret: {secretName: s}}], "), /static pods may not reference secrets/],
   ["a service account", plain.replace("spec: {", "spec: {serviceAccountName: x, "), /static pods may not reference serviceaccounts/],
-  ["a claim", plain.replace("spec: {", "spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: s}}], "), /static pods may not reference persistentvolumeclaims/],
+  [
+    "a claim",
+    plain.replace("spec: {", "spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: s}}], "),
+    /static pods may not reference persistentvolumeclaims/,
+  ],
   ["no YAML", "{", /web\.yaml: /],
 ];
 for (const [name, text, message] of refused) test(`static pods refused: ${name}`, () => throws(() => read(text), message));
@@ -60,7 +79,13 @@ test("a mirror says what it mirrors, belongs to the node, and is no static pod",
 const mirrors: [name: string, statics: Pod[], known: Pod[], isBusy: boolean, expected: string[]][] = [
   ["none yet", [web!], [], false, ["create web-n1"]],
   ["as it should be", [web!], [mirror], false, []],
-  ["of an older text", [web!], [{ ...mirror, metadata: { ...mirror.metadata, annotations: { "kubernetes.io/config.mirror": "old" } } }], false, ["delete web-n1"]],
+  [
+    "of an older text",
+    [web!],
+    [{ ...mirror, metadata: { ...mirror.metadata, annotations: { "kubernetes.io/config.mirror": "old" } } }],
+    false,
+    ["delete web-n1"],
+  ],
   ["being deleted by somebody", [web!], [{ ...mirror, metadata: { ...mirror.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } }], true, ["delete web-n1"]],
   ["of the node's former object", [web!], [{ ...mirror, metadata: { ...mirror.metadata, ownerReferences: [] } }], false, ["delete web-n1"]],
   ["of a pod that is gone", [], [mirror], false, ["delete web-n1"]],

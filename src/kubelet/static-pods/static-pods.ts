@@ -65,7 +65,10 @@ export class StaticPods {
           return [];
         }
       });
-      this.#bySource.set(name, pods.map((pod) => known.get(pod.metadata.uid) ?? pod));
+      this.#bySource.set(
+        name,
+        pods.map((pod) => known.get(pod.metadata.uid) ?? pod),
+      );
       if (this.#bySource.size === count) this.#ready.resolve();
       this.wake();
     }
@@ -102,8 +105,14 @@ export class StaticPods {
     const workers = this.#workers();
     const known = mirrors();
     if (node() === undefined || known === undefined) return;
-    for (const worker of workers) worker.observeMirror(known.find((mirror) => mirror.metadata.deletionTimestamp === undefined && fullName(mirror) === fullName(worker.pod)));
-    const steps = planMirrors({ statics: this.pods, mirrors: known, node: node()!, isBusy: (name) => workers.some((worker) => !worker.isFinished && fullName(worker.pod) === name) });
+    for (const worker of workers)
+      worker.observeMirror(known.find((mirror) => mirror.metadata.deletionTimestamp === undefined && fullName(mirror) === fullName(worker.pod)));
+    const steps = planMirrors({
+      statics: this.pods,
+      mirrors: known,
+      node: node()!,
+      isBusy: (name) => workers.some((worker) => !worker.isFinished && fullName(worker.pod) === name),
+    });
     for (const step of steps) {
       const { namespace = "", name = "", uid } = step.pod.metadata;
       try {

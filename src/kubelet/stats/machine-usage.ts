@@ -40,11 +40,22 @@ export function machineUsage(options: MachineUsageOptions): UsageSource {
       ]);
       const imagefs = imageRoot === undefined ? nodefs : await filesystem(imageRoot).catch(() => nodefs);
       const allocatable = podsMemory(options.podsMemoryBytes, stats);
-      const usage: NodeUsage = { memory: meminfo === undefined ? plainMemory() : parseMemory(meminfo), nodefs: nodefs.level, imagefs: imagefs.level, isOneFilesystem: nodefs.id === imagefs.id, processes, ...(cpu !== undefined && { cpuNanoSeconds: parseCpu(cpu) }), ...(network !== undefined && { network: parseInterfaces(network) }) };
+      const usage: NodeUsage = {
+        memory: meminfo === undefined ? plainMemory() : parseMemory(meminfo),
+        nodefs: nodefs.level,
+        imagefs: imagefs.level,
+        isOneFilesystem: nodefs.id === imagefs.id,
+        processes,
+        ...(cpu !== undefined && { cpuNanoSeconds: parseCpu(cpu) }),
+        ...(network !== undefined && { network: parseInterfaces(network) }),
+      };
       return allocatable === undefined ? usage : { ...usage, allocatableMemory: allocatable };
     },
     pods: async (signal) => {
-      const [stats, sandboxes] = await Promise.all([options.runtime.listContainerStats(undefined, signal), options.runtime.listPodSandboxStats(undefined, signal).catch(() => [])]);
+      const [stats, sandboxes] = await Promise.all([
+        options.runtime.listContainerStats(undefined, signal),
+        options.runtime.listPodSandboxStats(undefined, signal).catch(() => []),
+      ]);
       const processes = new Map(sandboxes.map(({ attributes, linux }) => [attributes.metadata.uid, linux?.process?.process_count?.value]));
       const found = await Promise.all(options.pods().map(async (pod) => [pod.metadata.uid ?? "", await podUsage(options, pod, stats, processes)] as const));
       return new Map(found);
@@ -88,7 +99,10 @@ async function readProcesses(proc: string): Promise<NodeUsage["processes"]> {
 async function filesystem(path: string): Promise<{ level: FilesystemLevel; id: string }> {
   const { bsize, blocks, bavail, bfree, files, ffree, type } = await statfs(path);
   // statfs tells no device; two that are alike in all of this are one.
-  return { level: { capacityBytes: blocks * bsize, availableBytes: bavail * bsize, usedBytes: (blocks - bfree) * bsize, inodes: files, inodesFree: ffree }, id: [type, blocks, bsize, files].join() };
+  return {
+    level: { capacityBytes: blocks * bsize, availableBytes: bavail * bsize, usedBytes: (blocks - bfree) * bsize, inodes: files, inodesFree: ffree },
+    id: [type, blocks, bsize, files].join(),
+  };
 }
 
 async function imageMountPoint(runtime: ContainerRuntime, signal: AbortSignal): Promise<string | undefined> {
@@ -103,7 +117,12 @@ function podsMemory(capacityBytes: number, stats: readonly ContainerStats[]): Me
   return { capacityBytes, availableBytes: Math.max(0, capacityBytes - used) };
 }
 
-async function podUsage(options: MachineUsageOptions, pod: DeepReadonly<Pod>, all: readonly ContainerStats[], processes: ReadonlyMap<string, number | undefined>): Promise<PodUsage> {
+async function podUsage(
+  options: MachineUsageOptions,
+  pod: DeepReadonly<Pod>,
+  all: readonly ContainerStats[],
+  processes: ReadonlyMap<string, number | undefined>,
+): Promise<PodUsage> {
   const { meter, storage } = options;
   const uid = pod.metadata.uid ?? "";
   const own = all.filter(({ attributes }) => attributes.labels[runtimeLabels.podUid] === uid);

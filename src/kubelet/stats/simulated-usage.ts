@@ -9,7 +9,12 @@ import type { NodeUsage, PodUsage, UsageSource } from "./usage.ts";
 
 /** `pods`: those whose containers run. */
 export function simulatedUsage(machine: Machine, pods: () => readonly DeepReadonly<Pod>[]): UsageSource {
-  const usages = () => new Map(pods().filter(isMeasured).map((pod) => [pod.metadata.uid ?? "", podUsage(pod)]));
+  const usages = () =>
+    new Map(
+      pods()
+        .filter(isMeasured)
+        .map((pod) => [pod.metadata.uid ?? "", podUsage(pod)]),
+    );
   return { node: async () => nodeUsage(machine, [...usages().values()]), pods: async () => usages() };
 }
 

@@ -87,7 +87,9 @@ export class StatsCollector {
     const before = this.#samples;
     this.#samples = new Map();
     const atMs = clock.nowMs();
-    const pods = [...this.#options.workers()].filter(({ runtime: seen }) => seen.containers.length > 0).map((worker) => this.#pod(worker, { containers, sandboxes, disks, before, atMs }));
+    const pods = [...this.#options.workers()]
+      .filter(({ runtime: seen }) => seen.containers.length > 0)
+      .map((worker) => this.#pod(worker, { containers, sandboxes, disks, before, atMs }));
     const nanoSeconds = node.cpuNanoSeconds ?? pods.reduce((sum, pod) => sum + pod.cpu.nanoSeconds, 0);
     return { atMs, nodeName, startedMs: this.#startedMs, node, nodeCpu: this.#sample("", before, { atMs, nanoSeconds }), pods };
   }
@@ -97,24 +99,42 @@ export class StatsCollector {
     const { pod } = worker;
     const ofPod = ({ labels }: ContainerStats["attributes"]) => labels[runtimeLabels.podUid] === worker.uid;
     const disk = disks.get(worker.uid);
-    const containers = parts.containers.filter(({ attributes }) => ofPod(attributes)).flatMap((stats) => this.#container(worker, stats, { disk, before, atMs }));
+    const containers = parts.containers
+      .filter(({ attributes }) => ofPod(attributes))
+      .flatMap((stats) => this.#container(worker, stats, { disk, before, atMs }));
     const sandbox = parts.sandboxes.find(({ attributes }) => attributes.metadata.uid === worker.uid)?.linux;
     const sum = <K extends keyof MemorySample>(member: K) => containers.reduce((total, { memory }) => total + memory[member], 0);
     const network = sandbox?.network;
-    const interfaces = network === undefined ? undefined : [...(network.default_interface === undefined ? [] : [network.default_interface]), ...network.interfaces];
+    const interfaces =
+      network === undefined ? undefined : [...(network.default_interface === undefined ? [] : [network.default_interface]), ...network.interfaces];
     const processes = sandbox?.process?.process_count?.value ?? disk?.processes;
     return {
       pod,
       containers,
-      cpu: { atMs, nanoSeconds: containers.reduce((total, { cpu }) => total + cpu.nanoSeconds, 0), nanoCores: containers.reduce((total, { cpu }) => total + cpu.nanoCores, 0) },
-      memory: { atMs, usageBytes: sum("usageBytes"), workingSetBytes: sum("workingSetBytes"), rssBytes: sum("rssBytes"), pageFaults: sum("pageFaults"), majorPageFaults: sum("majorPageFaults") },
+      cpu: {
+        atMs,
+        nanoSeconds: containers.reduce((total, { cpu }) => total + cpu.nanoSeconds, 0),
+        nanoCores: containers.reduce((total, { cpu }) => total + cpu.nanoCores, 0),
+      },
+      memory: {
+        atMs,
+        usageBytes: sum("usageBytes"),
+        workingSetBytes: sum("workingSetBytes"),
+        rssBytes: sum("rssBytes"),
+        pageFaults: sum("pageFaults"),
+        majorPageFaults: sum("majorPageFaults"),
+      },
       ...(interfaces !== undefined && interfaces.length > 0 && { network: interfaces.map(interfaceUsage) }),
       ...(processes !== undefined && { processes }),
       ...(disk !== undefined && { volumes: disk.volumes, ...(disk.claims !== undefined && { claims: disk.claims }) }),
     };
   }
 
-  #container(worker: PodWorker, { attributes, cpu, memory, writable_layer: layer }: ContainerStats, { disk, before, atMs }: Pick<SampleParts, "before" | "atMs"> & { disk: PodUsage | undefined }): ContainerSample[] {
+  #container(
+    worker: PodWorker,
+    { attributes, cpu, memory, writable_layer: layer }: ContainerStats,
+    { disk, before, atMs }: Pick<SampleParts, "before" | "atMs"> & { disk: PodUsage | undefined },
+  ): ContainerSample[] {
     const known = worker.runtime.containers.find(({ id }) => id === attributes.id);
     if (known === undefined || known.status.state !== "CONTAINER_RUNNING") return [];
     const cpuAtMs = (cpu?.timestamp ?? 0) === 0 ? atMs : cpu!.timestamp / 1e6;
@@ -145,7 +165,14 @@ export class StatsCollector {
   #sample(key: string, before: ReadonlyMap<string, CpuSample>, { atMs, nanoSeconds }: Omit<CpuSample, "nanoCores">): CpuSample {
     const last = before.get(key);
     // A counter read twice within the same moment tells nothing new.
-    const sample = last !== undefined && atMs - last.atMs < minIntervalMs ? last : { atMs, nanoSeconds, nanoCores: last === undefined || nanoSeconds < last.nanoSeconds ? 0 : Math.round(((nanoSeconds - last.nanoSeconds) * 1000) / (atMs - last.atMs)) };
+    const sample =
+      last !== undefined && atMs - last.atMs < minIntervalMs
+        ? last
+        : {
+            atMs,
+            nanoSeconds,
+            nanoCores: last === undefined || nanoSeconds < last.nanoSeconds ? 0 : Math.round(((nanoSeconds - last.nanoSeconds) * 1000) / (atMs - last.atMs)),
+          };
     this.#samples.set(key, sample);
     return sample;
   }

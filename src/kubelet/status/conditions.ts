@@ -59,7 +59,12 @@ const ownTypes = new Set(["PodReadyToStartContainers", "Initialized", "Ready", "
 function sandboxCondition(runtime: PodRuntime): Verdict {
   const type = "PodReadyToStartContainers";
   if (readySandbox(runtime) !== undefined) return { type, status: "True" };
-  return { type, status: "False", reason: "PodSandboxNotReady", message: runtime.sandboxes.length === 0 ? "no pod sandbox exists" : "pod sandbox is not ready" };
+  return {
+    type,
+    status: "False",
+    reason: "PodSandboxNotReady",
+    message: runtime.sandboxes.length === 0 ? "no pod sandbox exists" : "pod sandbox is not ready",
+  };
 }
 
 function initializedCondition({ pod, statuses, phase, hasRun }: ConditionInput): Verdict {
@@ -73,7 +78,10 @@ function initializedCondition({ pod, statuses, phase, hasRun }: ConditionInput):
     else if (isSidecar(spec) ? status.started !== true : !status.ready) incomplete.push(spec.container.name);
   }
   if (phase === "Succeeded" && unknown.length === 0) return { type, status: "True", reason: "PodCompleted" };
-  const messages = named([["unknown", unknown], ["incomplete", incomplete]]);
+  const messages = named([
+    ["unknown", unknown],
+    ["incomplete", incomplete],
+  ]);
   if (hasRun || messages === "") return { type, status: "True" };
   return { type, status: "False", reason: "ContainersNotInitialized", message: messages };
 }
@@ -89,7 +97,10 @@ function containersReadyCondition({ pod, statuses, phase }: ConditionInput): Ver
   }
   if (phase === "Succeeded" && unknown.length === 0) return { type, status: "False", reason: "PodCompleted" };
   if (phase === "Failed") return { type, status: "False", reason: "PodFailed" };
-  const messages = named([["unknown", unknown], ["unready", unready]]);
+  const messages = named([
+    ["unknown", unknown],
+    ["unready", unready],
+  ]);
   return messages === "" ? { type, status: "True" } : { type, status: "False", reason: "ContainersNotReady", message: messages };
 }
 

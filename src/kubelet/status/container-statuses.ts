@@ -1,7 +1,16 @@
 /** Statuses of containers as the API shows them (API reference "ContainerStatus"). Pure. */
 import { formatTime } from "../../apimachinery/time.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
-import type { ContainerState, ContainerStateTerminated, ContainerStateWaiting, ContainerStatus, Pod, ResourceRequirements, ResourceStatus, VolumeMountStatus } from "../../api/core-v1/types.ts";
+import type {
+  ContainerState,
+  ContainerStateTerminated,
+  ContainerStateWaiting,
+  ContainerStatus,
+  Pod,
+  ResourceRequirements,
+  ResourceStatus,
+  VolumeMountStatus,
+} from "../../api/core-v1/types.ts";
 import { ofKind } from "../pod-sync/plan.ts";
 import type { ContainerHealth } from "../pod-sync/plan.ts";
 import { hasExited, isRunning } from "../pod-sync/pod-runtime.ts";
@@ -58,7 +67,12 @@ function containerStatus(input: ContainerStatusInput, spec: SpecContainer): Cont
   return status;
 }
 
-function statesOf(input: ContainerStatusInput, spec: SpecContainer, current: RuntimeContainer | undefined, previous: RuntimeContainer | undefined): { state: ContainerState; lastState: ContainerState } {
+function statesOf(
+  input: ContainerStatusInput,
+  spec: SpecContainer,
+  current: RuntimeContainer | undefined,
+  previous: RuntimeContainer | undefined,
+): { state: ContainerState; lastState: ContainerState } {
   const waiting = input.isOver ? undefined : input.waiting(spec.container.name);
   if (current === undefined) return { state: { waiting: waiting ?? defaultWaiting(input.pod) }, lastState: {} };
   const earlier = previous === undefined ? {} : { terminated: terminatedState(input, previous) };
@@ -125,7 +139,10 @@ function mountStatuses(container: AnyContainer, canBeRecursive: boolean): Volume
   return (container.volumeMounts ?? []).map(({ name, mountPath, readOnly, recursiveReadOnly }) => ({
     name,
     mountPath,
-    ...(readOnly === true && { readOnly: true, recursiveReadOnly: recursiveReadOnly === "Enabled" || (recursiveReadOnly === "IfPossible" && canBeRecursive) ? "Enabled" : "Disabled" }),
+    ...(readOnly === true && {
+      readOnly: true,
+      recursiveReadOnly: recursiveReadOnly === "Enabled" || (recursiveReadOnly === "IfPossible" && canBeRecursive) ? "Enabled" : "Disabled",
+    }),
   }));
 }
 

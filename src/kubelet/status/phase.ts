@@ -12,7 +12,11 @@ export type PodPhase = "Pending" | "Running" | "Succeeded" | "Failed";
 export function phaseOf(pod: DeepReadonly<Pod>, statuses: readonly ContainerStatus[], state: { isOver: boolean; hasRun: boolean }): PodPhase {
   const of = (spec: SpecContainer) => statuses.find(({ name }) => name === spec.container.name);
   const initContainers = ofKind(pod, "initContainers");
-  const init = countInit(pod, initContainers.filter((spec) => !isSidecar(spec)), of);
+  const init = countInit(
+    pod,
+    initContainers.filter((spec) => !isSidecar(spec)),
+    of,
+  );
   if (init.hasFailed) return "Failed";
   const sidecars = countSidecars(initContainers.filter(isSidecar), of);
   const main = countMain(pod, ofKind(pod, "containers"), of);

@@ -18,7 +18,9 @@ export function podStatus(input: PodStatusInput): PodStatus {
     main: containerStatuses(input, "containers"),
     ephemeral: containerStatuses(input, "ephemeralContainers"),
   };
-  const hasRun = lists.main.some(({ state, lastState }) => state?.running !== undefined || state?.terminated !== undefined || lastState?.terminated !== undefined);
+  const hasRun = lists.main.some(
+    ({ state, lastState }) => state?.running !== undefined || state?.terminated !== undefined || lastState?.terminated !== undefined,
+  );
   const statuses = [...lists.init, ...lists.main];
   const phase = finalPhase(pod) ?? input.verdict?.phase ?? phaseOf(pod, statuses, { isOver: input.isOver, hasRun });
   const status: PodStatus = {
@@ -96,7 +98,12 @@ function finalPhase(pod: DeepReadonly<Pod>): PodPhase | undefined {
 function addressesOf({ pod, runtime, nodeAddress }: PodStatusInput): Pick<PodStatus, "podIP" | "podIPs"> {
   const known = pod.status?.podIPs?.map(({ ip }) => ({ ip }));
   const network = readySandbox(runtime)?.network;
-  const addresses = pod.spec?.hostNetwork === true ? [nodeAddress] : network === undefined || network.ip === "" ? [] : [network.ip, ...network.additional_ips.map(({ ip }) => ip)];
+  const addresses =
+    pod.spec?.hostNetwork === true
+      ? [nodeAddress]
+      : network === undefined || network.ip === ""
+        ? []
+        : [network.ip, ...network.additional_ips.map(({ ip }) => ip)];
   const hasBegun = runtime.containers.some(({ status }) => status.state !== "CONTAINER_CREATED");
   if (addresses.length > 0 && hasBegun) return { podIP: addresses[0]!, podIPs: addresses.map((ip) => ({ ip })) };
   return known === undefined || known.length === 0 ? {} : { podIP: known[0]!.ip, podIPs: known };

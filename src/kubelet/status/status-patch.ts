@@ -22,7 +22,8 @@ function diffObject(before: JsonObject, after: JsonObject, keys: Readonly<Record
     if (old === undefined || old === null) {
       if (value !== null) patch[name] = value;
     } else if (deepEqual(old, value)) continue;
-    else if (Array.isArray(value) && Array.isArray(old) && keys[name] !== undefined) Object.assign(patch, diffList(name, keys[name], old as JsonObject[], value as JsonObject[]));
+    else if (Array.isArray(value) && Array.isArray(old) && keys[name] !== undefined)
+      Object.assign(patch, diffList(name, keys[name], old as JsonObject[], value as JsonObject[]));
     else if (isPlain(old) && isPlain(value)) patch[name] = diffObject(old, value);
     else patch[name] = value;
   }

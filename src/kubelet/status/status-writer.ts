@@ -38,7 +38,10 @@ export class StatusWriter {
 
   /** Of a static pod: what stands for it in the API now. */
   observeMirror(mirror: DeepReadonly<Pod> | undefined): void {
-    const isOlder = mirror !== undefined && mirror.metadata.uid === this.#mirror?.metadata.uid && compareResourceVersions(mirror.metadata.resourceVersion ?? "", this.#mirror?.metadata.resourceVersion) < 0;
+    const isOlder =
+      mirror !== undefined &&
+      mirror.metadata.uid === this.#mirror?.metadata.uid &&
+      compareResourceVersions(mirror.metadata.resourceVersion ?? "", this.#mirror?.metadata.resourceVersion) < 0;
     if (isOlder) return;
     const { startTime } = mirror?.status ?? {};
     // An earlier kubelet may have begun the pod.
@@ -61,10 +64,12 @@ export class StatusWriter {
 
   async #write(): Promise<void> {
     const { client, clock, log, signal, compute } = this.#options;
-    for (let failures = 0; this.#isWanted && !signal.aborted; ) {
+    for (let failures = 0; this.#isWanted && !signal.aborted;) {
       this.#isWanted = false;
       const target = this.#target();
-      const status = compute(this.#mirror === undefined ? this.#pod : { ...this.#pod, metadata: { ...this.#pod.metadata, generation: this.#mirror.metadata.generation ?? 0 } });
+      const status = compute(
+        this.#mirror === undefined ? this.#pod : { ...this.#pod, metadata: { ...this.#pod.metadata, generation: this.#mirror.metadata.generation ?? 0 } },
+      );
       if (isStaticPod(this.#pod)) this.#pod = { ...this.#pod, status };
       const patch = target === undefined ? undefined : statusPatch(target.metadata.uid ?? "", target.status ?? {}, status);
       if (patch === undefined) continue;

@@ -33,7 +33,10 @@ for (const [restartPolicy, init, main, phase] of phases) {
   test(`phase: ${restartPolicy} init [${init.join(" ")}] main [${main.join(" ")}]`, () => {
     const names = (kind: string, list: string[]) => list.map((_, index) => ({ name: `${kind}${index}` }) as Container);
     const pod: Pod = { metadata: { name: "p" }, spec: { restartPolicy, initContainers: names("i", init), containers: names("c", main) } };
-    const statuses = [...init.map((state, index) => ({ name: `i${index}`, ...states[state] })), ...main.map((state, index) => ({ name: `c${index}`, ...states[state] }))] as ContainerStatus[];
+    const statuses = [
+      ...init.map((state, index) => ({ name: `i${index}`, ...states[state] })),
+      ...main.map((state, index) => ({ name: `c${index}`, ...states[state] })),
+    ] as ContainerStatus[];
     assert.equal(phaseOf(pod, statuses, { isOver: false, hasRun: false }), phase);
   });
 }

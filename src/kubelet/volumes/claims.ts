@@ -80,7 +80,8 @@ async function readClaim(
     throw new Error(`failed to fetch PVC from API server: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   });
   const isOwned = claim.metadata.ownerReferences?.some(({ uid, controller }) => controller === true && uid === pod.metadata.uid) === true;
-  if (volume.ephemeral !== undefined && !isOwned) throw new Error(`PVC ${namespace}/${name} was not created for pod ${pod.metadata.namespace}/${pod.metadata.name} (pod is not owner)`);
+  if (volume.ephemeral !== undefined && !isOwned)
+    throw new Error(`PVC ${namespace}/${name} was not created for pod ${pod.metadata.namespace}/${pod.metadata.name} (pod is not owner)`);
   // A pod that runs already goes on with it.
   if (claim.metadata.deletionTimestamp !== undefined && pod.status?.phase !== "Running") throw new Error("can't start pod because PVC is being deleted");
   if (claim.status?.phase !== "Bound" || (claim.spec?.volumeName ?? "") === "") throw new Error("PVC is not bound");
@@ -93,7 +94,8 @@ async function readVolume(claim: PersistentVolumeClaim, client: Client, signal: 
     throw new Error(`failed to fetch PV ${name} from API server: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   });
   const uid = volume.spec?.claimRef?.uid;
-  if (uid !== claim.metadata.uid) throw new Error(`found PV object ${name} with unexpected pvc.Spec.ClaimRef.UID: ${uid ?? ""}, expected ${claim.metadata.uid}`);
+  if (uid !== claim.metadata.uid)
+    throw new Error(`found PV object ${name} with unexpected pvc.Spec.ClaimRef.UID: ${uid ?? ""}, expected ${claim.metadata.uid}`);
   return volume;
 }
 

@@ -29,7 +29,11 @@ export async function mountDevice(device: string, mountPoint: string, options: D
 
 /** Undefined for a device without any signature; blkid(8) then ends with 2. Throws when it cannot tell. */
 async function fileSystemOf(device: string, programs: Programs): Promise<string | undefined> {
-  const { exitCode, stdout, stderr } = await programs.run({ command: "blkid", args: ["-p", "-s", "TYPE", "-s", "PTTYPE", "-o", "export", device], timeoutMs: 30_000 });
+  const { exitCode, stdout, stderr } = await programs.run({
+    command: "blkid",
+    args: ["-p", "-s", "TYPE", "-s", "PTTYPE", "-o", "export", device],
+    timeoutMs: 30_000,
+  });
   if (exitCode === 2) return undefined;
   const type = /^TYPE=(.+)$/m.exec(stdout.toString())?.[1];
   if (exitCode === 0 && type !== undefined) return type;

@@ -24,7 +24,11 @@ const sources: VolumeSources = {
   node: () => ({ metadata: { name: "n1", labels: {} } }),
   followNode: () => undefined,
   tell: () => undefined,
-  client: new Client({ transport: { send: () => Promise.reject(new Error("there is no server")), close: async () => undefined } as never, clock: new VirtualClock(), userAgent: "test" }),
+  client: new Client({
+    transport: { send: () => Promise.reject(new Error("there is no server")), close: async () => undefined } as never,
+    clock: new VirtualClock(),
+    userAgent: "test",
+  }),
   configMap: () => undefined,
   secret: () => undefined,
   token: async () => ({ token: "", expirationTimestamp: "", refreshAtMs: 0 }),
@@ -47,7 +51,9 @@ describe("volumes on disk, as root", { skip: isRoot ? false : "needs root" }, ()
     const storage = await machine.storage();
     const limited = podOf({ containers: [{ name: "c", resources: { limits: { memory: "8Mi" } } }] });
     const memory = inPod({ name: "m", emptyDir: { medium: "Memory" } });
-    assert.deepEqual(await storage.setUp(limited, [memory, inPod({ name: "s", emptyDir: { medium: "Memory", sizeLimit: "1Mi" } })], sources, signal), { faults: [] });
+    assert.deepEqual(await storage.setUp(limited, [memory, inPod({ name: "s", emptyDir: { medium: "Memory", sizeLimit: "1Mi" } })], sources, signal), {
+      faults: [],
+    });
     assert.deepEqual([sizeOf(storage.ready("u", "m")!.path), sizeOf(storage.ready("u", "s")!.path)], ["8192", "1024"]);
     // What an earlier kubelet mounted stays.
     const again = await machine.storage();
@@ -55,7 +61,10 @@ describe("volumes on disk, as root", { skip: isRoot ? false : "needs root" }, ()
     assert.equal((await machine.mountPoints()).filter((path) => path.endsWith("/m")).length, 1);
     assert.deepEqual(await again.podUids(), ["u"]);
     await again.tearDown("u");
-    assert.deepEqual([await again.podUids(), (await machine.mountPoints()).map((path) => path.split("/").at(-1)).filter((name) => name !== "kubelet")], [[], ["memory"]]);
+    assert.deepEqual(
+      [await again.podUids(), (await machine.mountPoints()).map((path) => path.split("/").at(-1)).filter((name) => name !== "kubelet")],
+      [[], ["memory"]],
+    );
     // Where mounts are private, as on this machine maybe, the kubelet's folder is made a shared one.
     assert.ok((await machine.mounts.list()).find(({ mountPoint }) => mountPoint === join(machine.path, "kubelet/memory"))?.isShared);
   });
@@ -72,11 +81,26 @@ describe("volumes on disk, as root", { skip: isRoot ? false : "needs root" }, ()
     const options = (await machine.mounts.list()).find(({ mountPoint }) => mountPoint === path)?.options;
     assert.ok(options?.includes("noexec") && options.includes("rw"), String(options));
     const shown = async (name: string) => [(await stat(join(path, name))).gid, ((await stat(join(path, name))).mode & 0o7777).toString(8)];
-    assert.deepEqual([await shown("."), await shown("inner"), await shown("inner/file")], [[1234, "2775"], [1234, "2775"], [1234, "660"]]);
+    assert.deepEqual(
+      [await shown("."), await shown("inner"), await shown("inner/file")],
+      [
+        [1234, "2775"],
+        [1234, "2775"],
+        [1234, "660"],
+      ],
+    );
     await storage.tearDown("u");
     assert.equal(await readFile(join(disk, "inner", "file"), "utf8"), "data");
-    const faults = await storage.setUp(podOf(), [ofClaim({ local: { path: join(disk, "nothing") } }), ofClaim({ nfs: { server: "s", path: "/" }, local: { path: disk } }, { isReadOnly: true })], sources, signal);
-    assert.deepEqual(faults.faults[0]?.event, { reason: "FailedMount", message: `MountVolume.NewMounter initialization failed for volume "pv" : path "${disk}/nothing" does not exist` });
+    const faults = await storage.setUp(
+      podOf(),
+      [ofClaim({ local: { path: join(disk, "nothing") } }), ofClaim({ nfs: { server: "s", path: "/" }, local: { path: disk } }, { isReadOnly: true })],
+      sources,
+      signal,
+    );
+    assert.deepEqual(faults.faults[0]?.event, {
+      reason: "FailedMount",
+      message: `MountVolume.NewMounter initialization failed for volume "pv" : path "${disk}/nothing" does not exist`,
+    });
     await assert.rejects(writeFile(join(storage.ready("u", "data")!.path, "x"), ""), { code: "EROFS" });
     await storage.tearDown("u");
   });
@@ -120,7 +144,10 @@ describe("volumes on disk, as root", { skip: isRoot ? false : "needs root" }, ()
     await using machine = await startMachine();
     const storage = await machine.storage();
     const { faults } = await storage.setUp(podOf(), [inPod({ name: "v", nfs: { server: "192.0.2.1", path: "/x" } })], sources, signal);
-    assert.match(faults[0]?.event?.message ?? "", /^MountVolume\.SetUp failed for volume "v" : mount failed: exit status \d+\nMounting command: mount\nMounting arguments: -t nfs 192\.0\.2\.1:\/x .*\nOutput: /);
+    assert.match(
+      faults[0]?.event?.message ?? "",
+      /^MountVolume\.SetUp failed for volume "v" : mount failed: exit status \d+\nMounting command: mount\nMounting arguments: -t nfs 192\.0\.2\.1:\/x .*\nOutput: /,
+    );
   });
 
   test("sub paths: made with the volume's mode, bound by what was opened, refused when they lead out", async () => {

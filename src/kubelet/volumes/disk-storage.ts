@@ -98,7 +98,17 @@ export class DiskStorage implements PodStorage {
     return this.#ready.get(podUid)?.get(volumeName);
   }
 
-  async readVolumeFile({ podUid, volumeName, path, limitBytes }: { podUid: string; volumeName: string; path: string; limitBytes: number }): Promise<string | undefined> {
+  async readVolumeFile({
+    podUid,
+    volumeName,
+    path,
+    limitBytes,
+  }: {
+    podUid: string;
+    volumeName: string;
+    path: string;
+    limitBytes: number;
+  }): Promise<string | undefined> {
     const volumePath = this.ready(podUid, volumeName)?.path;
     return volumePath === undefined ? undefined : readInside({ volumePath, subPath: path }, limitBytes);
   }
@@ -106,7 +116,9 @@ export class DiskStorage implements PodStorage {
   async filesystem(podUid: string, volumeName: string): Promise<FilesystemLevel | undefined> {
     const ready = this.ready(podUid, volumeName);
     if (ready === undefined || ready.isBlock) return undefined;
-    const plugin = [...this.#plugins.values()].find(({ folder, filesystem }) => filesystem !== undefined && dirname(dirname(ready.path)).endsWith(`/${folder}`));
+    const plugin = [...this.#plugins.values()].find(
+      ({ folder, filesystem }) => filesystem !== undefined && dirname(dirname(ready.path)).endsWith(`/${folder}`),
+    );
     if (plugin !== undefined) return plugin.filesystem!(dirname(ready.path));
     const { bsize, blocks, bfree, bavail, files, ffree } = await statfs(ready.path);
     return { capacityBytes: blocks * bsize, availableBytes: bavail * bsize, usedBytes: (blocks - bfree) * bsize, inodes: files, inodesFree: ffree };

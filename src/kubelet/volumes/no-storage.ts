@@ -14,7 +14,11 @@ export class NoStorage implements PodStorage {
   async setUp(pod: DeepReadonly<Pod>, volumes: readonly ResolvedVolume[], sources: VolumeSources): Promise<VolumeSetUp> {
     // No request is made for what nobody reads.
     const certificate = async () => ({ key: "", chain: "", refreshAtMs: Number.POSITIVE_INFINITY });
-    const tokenless: VolumeSources = { ...sources, certificate, token: async () => ({ token: "", expirationTimestamp: "", refreshAtMs: Number.POSITIVE_INFINITY }) };
+    const tokenless: VolumeSources = {
+      ...sources,
+      certificate,
+      token: async () => ({ token: "", expirationTimestamp: "", refreshAtMs: Number.POSITIVE_INFINITY }),
+    };
     const faults: VolumeFault[] = [];
     for (const resolved of volumes) {
       try {

@@ -51,7 +51,13 @@ export interface PodObjects {
   release(): void;
 }
 
-export const noPodObjects: PodObjects = { synced: async () => undefined, trustBundles: () => [], configMap: () => undefined, secret: () => undefined, release: () => undefined };
+export const noPodObjects: PodObjects = {
+  synced: async () => undefined,
+  trustBundles: () => [],
+  configMap: () => undefined,
+  secret: () => undefined,
+  release: () => undefined,
+};
 
 function usesTrustBundles({ spec }: DeepReadonly<Pod>): boolean {
   return (spec?.volumes ?? []).some(({ projected }) => (projected?.sources ?? []).some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined));

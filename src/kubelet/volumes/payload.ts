@@ -28,7 +28,10 @@ export interface PayloadSources {
   configMap(name: string): DeepReadonly<ConfigMap> | undefined;
   secret(name: string): DeepReadonly<Secret> | undefined;
   /** A token of the pod's service account. */
-  token(request: { readonly audience: string | undefined; readonly expirationSeconds: number }): Promise<{ readonly token: string; readonly expirationTimestamp: string; readonly refreshAtMs: number }>;
+  token(request: {
+    readonly audience: string | undefined;
+    readonly expirationSeconds: number;
+  }): Promise<{ readonly token: string; readonly expirationTimestamp: string; readonly refreshAtMs: number }>;
   trustBundles(): readonly DeepReadonly<ClusterTrustBundle>[];
   /** A certificate of the pod's own; `place` tells one source from another. */
   certificate(place: string, source: DeepReadonly<PodCertificateProjection>): Promise<PodCertificate>;
@@ -70,14 +73,22 @@ async function projectedFiles({ pod, mode, place }: ProjectionContext, source: D
   if (secret !== undefined) return { files: secretFiles(sources, { ...secret, name: secret.name ?? "" }, mode) };
   if (downwardAPI !== undefined) return { files: downwardFiles(pod, sources, downwardAPI.items ?? [], mode) };
   const own = tokenOwnership(pod, mode);
-  if (clusterTrustBundle !== undefined) return { files: [{ path: clusterTrustBundle.path, data: Buffer.from(trustAnchors(clusterTrustBundle, sources.trustBundles())), ...own }] };
+  if (clusterTrustBundle !== undefined)
+    return { files: [{ path: clusterTrustBundle.path, data: Buffer.from(trustAnchors(clusterTrustBundle, sources.trustBundles())), ...own }] };
   if (podCertificate !== undefined) return certificateFiles(podCertificate, await sources.certificate(place, podCertificate), own);
   if (serviceAccountToken === undefined) throw new VolumeError("this kind of projected source is not supported by the node");
-  const { token, refreshAtMs } = await sources.token({ audience: serviceAccountToken.audience, expirationSeconds: serviceAccountToken.expirationSeconds ?? 3600 });
+  const { token, refreshAtMs } = await sources.token({
+    audience: serviceAccountToken.audience,
+    expirationSeconds: serviceAccountToken.expirationSeconds ?? 3600,
+  });
   return { files: [{ path: serviceAccountToken.path, data: Buffer.from(token), ...own }], refreshAtMs };
 }
 
-function certificateFiles(source: DeepReadonly<PodCertificateProjection>, { key, chain, refreshAtMs }: PodCertificate, own: { mode: number; uid?: number }): Payload {
+function certificateFiles(
+  source: DeepReadonly<PodCertificateProjection>,
+  { key, chain, refreshAtMs }: PodCertificate,
+  own: { mode: number; uid?: number },
+): Payload {
   const wanted: [path: string | undefined, text: string][] = [
     [source.credentialBundlePath, key + chain],
     [source.keyPath, key],
@@ -90,7 +101,9 @@ function certificateFiles(source: DeepReadonly<PodCertificateProjection>, { key,
 function tokenOwnership(pod: DeepReadonly<Pod>, mode: number): { mode: number; uid?: number } {
   if (pod.spec?.securityContext?.fsGroup !== undefined) return { mode: 0o600 };
   const shared = pod.spec?.securityContext?.runAsUser;
-  const users = new Set([...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])].map(({ securityContext }) => securityContext?.runAsUser ?? shared));
+  const users = new Set(
+    [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])].map(({ securityContext }) => securityContext?.runAsUser ?? shared),
+  );
   const [only] = users;
   return users.size === 1 && only !== undefined ? { mode: 0o600, uid: only } : { mode };
 }
@@ -131,7 +144,12 @@ function chosenFiles(fault: string, data: ReadonlyMap<string, Uint8Array>, { ite
 
 function downwardFiles(pod: DeepReadonly<Pod>, { facts }: PayloadSources, items: readonly DeepReadonly<DownwardAPIVolumeFile>[], mode: number): VolumeFile[] {
   return items.map((item) => {
-    const text = item.fieldRef === undefined ? (item.resourceFieldRef === undefined ? "" : resourceValue(pod, facts, item.resourceFieldRef, "")) : fieldValue(pod, facts, item.fieldRef.fieldPath);
+    const text =
+      item.fieldRef === undefined
+        ? item.resourceFieldRef === undefined
+          ? ""
+          : resourceValue(pod, facts, item.resourceFieldRef, "")
+        : fieldValue(pod, facts, item.fieldRef.fieldPath);
     return { path: item.path, data: Buffer.from(text), mode: item.mode ?? mode };
   });
 }

@@ -14,7 +14,12 @@ export interface PodStorage {
   /** A volume that `setUp` has made ready. */
   ready(podUid: string, volumeName: string): ReadyVolume | undefined;
   /** The text of a file in a ready volume, at most `limitBytes`; undefined when there is none. Throws when it is larger, no file, or outside. */
-  readVolumeFile(request: { readonly podUid: string; readonly volumeName: string; readonly path: string; readonly limitBytes: number }): Promise<string | undefined>;
+  readVolumeFile(request: {
+    readonly podUid: string;
+    readonly volumeName: string;
+    readonly path: string;
+    readonly limitBytes: number;
+  }): Promise<string | undefined>;
   /** What a ready volume of a claim has and how full it is; undefined when nobody can tell. */
   filesystem(podUid: string, volumeName: string): Promise<FilesystemLevel | undefined>;
   /** Mounts the image, which is there, that a ready volume is made of. */

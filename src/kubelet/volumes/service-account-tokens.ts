@@ -17,7 +17,11 @@ export class ServiceAccountTokens {
   }
 
   /** Rejects with a StatusError when the server refuses. */
-  async get(pod: DeepReadonly<Pod>, request: { audience: string | undefined; expirationSeconds: number }, signal: AbortSignal): Promise<{ token: string; expirationTimestamp: string; refreshAtMs: number }> {
+  async get(
+    pod: DeepReadonly<Pod>,
+    request: { audience: string | undefined; expirationSeconds: number },
+    signal: AbortSignal,
+  ): Promise<{ token: string; expirationTimestamp: string; refreshAtMs: number }> {
     const { namespace = "", name = "", uid = "" } = pod.metadata;
     const account = pod.spec?.serviceAccountName ?? "default";
     const key = JSON.stringify([uid, account, request]);
@@ -34,7 +38,9 @@ export class ServiceAccountTokens {
         boundObjectRef: { kind: "Pod", apiVersion: "v1", name, uid },
       },
     };
-    const answer = await this.#client.createSubresource<TokenAnswer>(resources.serviceAccounts, { namespace, name: account, subresource: "token" }, body, { signal });
+    const answer = await this.#client.createSubresource<TokenAnswer>(resources.serviceAccounts, { namespace, name: account, subresource: "token" }, body, {
+      signal,
+    });
     const expiresMs = parseTime(answer.status.expirationTimestamp);
     // At 80 % of its life, and at the latest after a day.
     const refreshAtMs = Math.min(nowMs + (expiresMs - nowMs) * 0.8, nowMs + 24 * 3_600_000);

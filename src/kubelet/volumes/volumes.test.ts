@@ -22,7 +22,20 @@ const pod: Pod = { metadata: { name: "p", namespace: "n", uid: "u", labels: { a:
 
 const payloads: [name: string, volume: Omit<Volume, "name">, expected: string][] = [
   ["config map", { configMap: { name: "cm" } }, "a=one 644, b=two 644, bin=\u0000\u0001\u0002 644"],
-  ["items", { configMap: { name: "cm", defaultMode: 0o400, items: [{ key: "a", path: "x/y" }, { key: "b", path: "z", mode: 0o755 }] } }, "x/y=one 400, z=two 755"],
+  [
+    "items",
+    {
+      configMap: {
+        name: "cm",
+        defaultMode: 0o400,
+        items: [
+          { key: "a", path: "x/y" },
+          { key: "b", path: "z", mode: 0o755 },
+        ],
+      },
+    },
+    "x/y=one 400, z=two 755",
+  ],
   ["missing", { configMap: { name: "no" } }, 'configmap "no" not found'],
   ["missing, optional", { configMap: { name: "no", optional: true } }, ""],
   ["missing key", { configMap: { name: "cm", items: [{ key: "z", path: "z" }] } }, "configmap references non-existent config key: z"],
@@ -30,17 +43,39 @@ const payloads: [name: string, volume: Omit<Volume, "name">, expected: string][]
   ["secret, items and modes", { secret: { secretName: "se", defaultMode: 0o400, items: [{ key: "s", path: "x/y" }] } }, "x/y=two 400"],
   ["secret, mode of an item", { secret: { secretName: "se", defaultMode: 0o400, items: [{ key: "s", path: "z", mode: 0o440 }] } }, "z=two 440"],
   ["projected config map", { projected: { sources: [{ configMap: { name: "cm" } }] } }, "a=one 644, b=two 644, bin=\u0000\u0001\u0002 644"],
-  ["projected, default mode", { projected: { defaultMode: 0o400, sources: [{ configMap: { name: "cm", items: [{ key: "a", path: "x/y" }] } }, { secret: { name: "se" } }] } }, "x/y=one 400, s=two 400"],
+  [
+    "projected, default mode",
+    { projected: { defaultMode: 0o400, sources: [{ configMap: { name: "cm", items: [{ key: "a", path: "x/y" }] } }, { secret: { name: "se" } }] } },
+    "x/y=one 400, s=two 400",
+  ],
   [
     "projected, modes of items",
-    { projected: { defaultMode: 0o400, sources: [{ configMap: { name: "cm", items: [{ key: "a", path: "a", mode: 0o444 }] } }, { secret: { name: "se", items: [{ key: "s", path: "x/s", mode: 0o440 }] } }] } },
+    {
+      projected: {
+        defaultMode: 0o400,
+        sources: [
+          { configMap: { name: "cm", items: [{ key: "a", path: "a", mode: 0o444 }] } },
+          { secret: { name: "se", items: [{ key: "s", path: "x/s", mode: 0o440 }] } },
+        ],
+      },
+    },
     "a=one 444, x/s=two 440",
   ],
   ["missing secret", { secret: { secretName: "no" } }, 'secret "no" not found'],
   ["downward API", { downwardAPI: { items: [{ path: "l", fieldRef: { fieldPath: "metadata.labels" } }] } }, 'l=a="1" 644'],
   ["projected", { projected: { sources: [{ secret: { name: "se" } }, { serviceAccountToken: { path: "t" } }] } }, "s=two 644, t=TOKEN 644"],
-  ["certificate", { projected: { sources: [{ podCertificate: { signerName: "s", keyType: "ED25519", credentialBundlePath: "b", keyPath: "k", certificateChainPath: "c" } }] } }, "b=KEY\nCHAIN\n 644, k=KEY\n 644, c=CHAIN\n 644"],
-  ["no trust bundle", { projected: { sources: [{ clusterTrustBundle: { name: "x", path: "p" } }] } }, 'error retrieving trust anchors: clustertrustbundle.certificates.k8s.io "x" not found'],
+  [
+    "certificate",
+    {
+      projected: { sources: [{ podCertificate: { signerName: "s", keyType: "ED25519", credentialBundlePath: "b", keyPath: "k", certificateChainPath: "c" } }] },
+    },
+    "b=KEY\nCHAIN\n 644, k=KEY\n 644, c=CHAIN\n 644",
+  ],
+  [
+    "no trust bundle",
+    { projected: { sources: [{ clusterTrustBundle: { name: "x", path: "p" } }] } },
+    'error retrieving trust anchors: clustertrustbundle.certificates.k8s.io "x" not found',
+  ],
 ];
 for (const [name, volume, expected] of payloads) {
   test(`payload: ${name}`, async () => {
@@ -73,7 +108,10 @@ for (const [title, item, expected] of downward) {
     const here = { ...sources, facts: { podIPs: [], nodeAddress: "", allocatable: { cpu: "4", memory: "1Gi" } } };
     for (const volume of [{ downwardAPI: { defaultMode: 0o400, items } }, { projected: { defaultMode: 0o400, sources: [{ downwardAPI: { items } }] } }]) {
       const { files } = await volumePayload(sized, { name: "v", ...volume }, here);
-      assert.deepEqual(files.map(({ path, data, mode }) => `${path}=${Buffer.from(data).toString("utf8")} ${mode.toString(8)}`), [`f=${expected}`]);
+      assert.deepEqual(
+        files.map(({ path, data, mode }) => `${path}=${Buffer.from(data).toString("utf8")} ${mode.toString(8)}`),
+        [`f=${expected}`],
+      );
     }
   });
 }

@@ -39,7 +39,11 @@ export async function runPolicyEnforcer(options: PolicyEnforcerOptions, signal: 
   const first = Promise.withResolvers<void>();
   const scout = new TaskGroup({ parent: signal });
   scout.start("policies", (inner) =>
-    defineController({ name: "network-policy-scout", watches: [watch(resources.networkPolicies, { keys: () => ["any"] })], reconcile: async () => first.resolve() }).run({ ...services, informers }, inner),
+    defineController({
+      name: "network-policy-scout",
+      watches: [watch(resources.networkPolicies, { keys: () => ["any"] })],
+      reconcile: async () => first.resolve(),
+    }).run({ ...services, informers }, inner),
   );
   signal.addEventListener("abort", () => first.resolve(), { once: true });
   try {
@@ -55,7 +59,10 @@ export async function runPolicyEnforcer(options: PolicyEnforcerOptions, signal: 
     workers: 1,
     watches: [
       watch(resources.networkPolicies, { keys: all }),
-      watch(resources.namespaces, { keys: all, isRelevant: ({ kind, object, old }) => kind !== "update" || !sameLabels(object.metadata.labels, old?.metadata.labels) }),
+      watch(resources.namespaces, {
+        keys: all,
+        isRelevant: ({ kind, object, old }) => kind !== "update" || !sameLabels(object.metadata.labels, old?.metadata.labels),
+      }),
       watch(resources.pods, { keys: all, isRelevant: ({ kind, object, old }) => kind !== "update" || podText(object) !== podText(old!) }),
       watch(resources.endpointSlices, { selection: { namespace: "kube-system" }, keys: all }),
     ],
@@ -111,11 +118,19 @@ export class PolicyEnforcer {
 }
 
 function snapshotOf(caches: Caches, nodeName: string): PolicySnapshot {
-  const pods = caches.of(resources.pods).list().flatMap((pod) => viewOf(pod, nodeName));
+  const pods = caches
+    .of(resources.pods)
+    .list()
+    .flatMap((pod) => viewOf(pod, nodeName));
   const dns = caches.of(resources.endpointSlices).list().flatMap(dnsView);
   return {
     pods: [...pods, ...dns],
-    namespaces: new Map(caches.of(resources.namespaces).list().map(({ metadata }) => [metadata.name!, metadata.labels ?? {}])),
+    namespaces: new Map(
+      caches
+        .of(resources.namespaces)
+        .list()
+        .map(({ metadata }) => [metadata.name!, metadata.labels ?? {}]),
+    ),
     policies: caches.of(resources.networkPolicies).list(),
   };
 }
@@ -124,7 +139,9 @@ function snapshotOf(caches: Caches, nodeName: string): PolicySnapshot {
 function viewOf({ metadata, spec, status }: DeepReadonly<Pod>, nodeName: string): PodView[] {
   const addresses = (status?.podIPs ?? []).flatMap(({ ip }): string[] => (ip === undefined ? [] : [ip]));
   if (spec?.hostNetwork === true || addresses.length === 0 || status?.phase === "Succeeded" || status?.phase === "Failed") return [];
-  const ports = (spec?.containers ?? []).flatMap((container) => container.ports ?? []).flatMap(({ name, containerPort, protocol = "TCP" }) => (name === undefined ? [] : [{ name, port: containerPort, protocol }]));
+  const ports = (spec?.containers ?? [])
+    .flatMap((container) => container.ports ?? [])
+    .flatMap(({ name, containerPort, protocol = "TCP" }) => (name === undefined ? [] : [{ name, port: containerPort, protocol }]));
   return [{ namespace: metadata.namespace!, labels: metadata.labels ?? {}, addresses, ports, isLocal: spec?.nodeName === nodeName }];
 }
 
@@ -132,7 +149,15 @@ function viewOf({ metadata, spec, status }: DeepReadonly<Pod>, nodeName: string)
 function dnsView({ metadata, endpoints = [], ports = [] }: DeepReadonly<EndpointSlice>): PodView[] {
   if (metadata.labels?.["endpointslice.kubernetes.io/managed-by"] !== "dns.coracle") return [];
   const named = ports.flatMap(({ name, port, protocol = "TCP" }) => (name === undefined || port === undefined ? [] : [{ name, port, protocol }]));
-  return [{ namespace: "kube-system", labels: { "k8s-app": "kube-dns" }, addresses: endpoints.flatMap(({ addresses }) => addresses ?? []), ports: named, isLocal: false }];
+  return [
+    {
+      namespace: "kube-system",
+      labels: { "k8s-app": "kube-dns" },
+      addresses: endpoints.flatMap(({ addresses }) => addresses ?? []),
+      ports: named,
+      isLocal: false,
+    },
+  ];
 }
 
 function podText({ metadata, spec, status }: DeepReadonly<Pod>): string {

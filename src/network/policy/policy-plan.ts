@@ -53,7 +53,9 @@ export function planPolicies(snapshot: PolicySnapshot): PodRules[] {
   const selections = snapshot.policies.map((policy) => ({ policy, selector: selectorFromObject(policy.spec?.podSelector ?? {}) }));
   const peers = new PeerIndex(snapshot);
   for (const pod of snapshot.pods.filter(({ isLocal }) => isLocal)) {
-    const own = selections.filter(({ policy, selector }) => policy.metadata.namespace === pod.namespace && matchesLabels(selector, pod.labels)).map(({ policy }) => policy);
+    const own = selections
+      .filter(({ policy, selector }) => policy.metadata.namespace === pod.namespace && matchesLabels(selector, pod.labels))
+      .map(({ policy }) => policy);
     for (const direction of ["ingress", "egress"] as const) {
       const policies = own.filter((policy) => directionsOf(policy).includes(direction));
       if (policies.length === 0) continue;
@@ -82,14 +84,21 @@ interface RuleContext {
 
 function allowsOf(policy: DeepReadonly<NetworkPolicy>, context: RuleContext): Allow[] {
   const namespace = policy.metadata.namespace ?? "";
-  const rules = context.direction === "ingress" ? (policy.spec?.ingress ?? []).map(({ from, ports }) => ({ peers: from, ports })) : (policy.spec?.egress ?? []).map(({ to, ports }) => ({ peers: to, ports }));
+  const rules =
+    context.direction === "ingress"
+      ? (policy.spec?.ingress ?? []).map(({ from, ports }) => ({ peers: from, ports }))
+      : (policy.spec?.egress ?? []).map(({ to, ports }) => ({ peers: to, ports }));
   return rules.flatMap(({ peers = [], ports = [] }) => {
     const sides = peers.length === 0 ? [undefined] : peers;
     return sides.flatMap((peer) => allowsOfPeer(peer, ports, { ...context, namespace }));
   });
 }
 
-function allowsOfPeer(peer: DeepReadonly<NetworkPolicyPeer> | undefined, ports: readonly DeepReadonly<NetworkPolicyPort>[], context: RuleContext & { readonly namespace: string }): Allow[] {
+function allowsOfPeer(
+  peer: DeepReadonly<NetworkPolicyPeer> | undefined,
+  ports: readonly DeepReadonly<NetworkPolicyPort>[],
+  context: RuleContext & { readonly namespace: string },
+): Allow[] {
   const { family, direction, pod, peers, namespace } = context;
   const pods = peer === undefined || peer.ipBlock !== undefined ? undefined : peers.podsOf(peer, namespace);
   const side = sideOf(peer, pods, family);
@@ -116,7 +125,15 @@ function namedPortAllows(port: DeepReadonly<NetworkPolicyPort>, pods: readonly P
     pods.flatMap((pod) => resolved([port], pod).map((range) => ({ pod, range }))),
     ({ range }) => `${range.protocol} ${range.first}`,
   );
-  return [...byRange.values()].map((entries) => ({ peers: { addresses: addressesOf(entries.map(({ pod }) => pod), family) }, ports: [entries[0]!.range] }));
+  return [...byRange.values()].map((entries) => ({
+    peers: {
+      addresses: addressesOf(
+        entries.map(({ pod }) => pod),
+        family,
+      ),
+    },
+    ports: [entries[0]!.range],
+  }));
 }
 
 /** Names are looked up in the receiving pod; one that it does not have allows nothing. */
@@ -124,7 +141,9 @@ function resolved(ports: readonly DeepReadonly<NetworkPolicyPort>[], receiver: P
   return ports.flatMap(({ protocol = "TCP", port, endPort }): PortRange[] => {
     if (port === undefined) return [{ protocol }];
     if (typeof port === "number") return [{ protocol, first: port, last: endPort ?? port }];
-    return (receiver?.ports ?? []).filter((own) => own.name === port && own.protocol === protocol).map((own) => ({ protocol, first: own.port, last: own.port }));
+    return (receiver?.ports ?? [])
+      .filter((own) => own.name === port && own.protocol === protocol)
+      .map((own) => ({ protocol, first: own.port, last: own.port }));
   });
 }
 
@@ -151,7 +170,8 @@ class PeerIndex {
     if (known !== undefined) return known;
     const pods = selectorFromObject(podSelector ?? {});
     const namespaces = namespaceSelector === undefined ? undefined : selectorFromObject(namespaceSelector);
-    const isIn = (namespace: string) => (namespaces === undefined ? namespace === ownNamespace : matchesLabels(namespaces, this.#snapshot.namespaces.get(namespace)));
+    const isIn = (namespace: string) =>
+      namespaces === undefined ? namespace === ownNamespace : matchesLabels(namespaces, this.#snapshot.namespaces.get(namespace));
     const found = this.#snapshot.pods.filter(({ namespace, labels }) => isIn(namespace) && matchesLabels(pods, labels));
     this.#found.set(key, found);
     return found;

@@ -41,7 +41,8 @@ ${[...sets.keys()].map((name) => `  set ${name} { type ${type}; }\n`).join("")}$
 /** A transaction from one table to the next: only sets' elements where nothing else differs. Empty when all is the same. */
 export function tableChange(table: string, family: IpFamily, before: PolicyTable | undefined, after: PolicyTable): string {
   const { ip } = words[family];
-  if (before?.structure !== after.structure) return `add table ${ip} ${table}\ndelete table ${ip} ${table}\n${after.structure}${[...after.sets].map(([name, addresses]) => elements(`${ip} ${table} ${name}`, addresses)).join("")}`;
+  if (before?.structure !== after.structure)
+    return `add table ${ip} ${table}\ndelete table ${ip} ${table}\n${after.structure}${[...after.sets].map(([name, addresses]) => elements(`${ip} ${table} ${name}`, addresses)).join("")}`;
   return [...after.sets]
     .filter(([name, addresses]) => before.sets.get(name)!.join() !== addresses.join())
     .map(([name, addresses]) => `flush set ${ip} ${table} ${name}\n${elements(`${ip} ${table} ${name}`, addresses)}`)

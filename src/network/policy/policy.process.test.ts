@@ -12,7 +12,10 @@ describe("network policies: real traffic", { skip: whyNot() ?? false }, () => {
   const programs = startPrograms({ clock: systemClock() });
   const namespaces = createNetworkNamespaces({ programs });
   const [host, web, client, outside] = ["h", "a", "b", "o"].map((suffix) => `y${process.pid}${suffix}`) as [string, string, string, string];
-  const within: Programs = { ...programs, run: (spec, signal) => programs.run({ ...spec, command: "ip", args: ["netns", "exec", host, spec.command, ...(spec.args ?? [])] }, signal) };
+  const within: Programs = {
+    ...programs,
+    run: (spec, signal) => programs.run({ ...spec, command: "ip", args: ["netns", "exec", host, spec.command, ...(spec.args ?? [])] }, signal),
+  };
   const enforcer = new PolicyEnforcer({ programs: within, instanceId: "t", families: ["IPv4"] });
   const servers: RunningProgram[] = [];
   const addresses = { [web]: "10.244.0.5", [client]: "10.244.1.6", [outside]: "198.51.100.5" };
@@ -61,7 +64,12 @@ describe("network policies: real traffic", { skip: whyNot() ?? false }, () => {
 
   test("a pod that is selected for ingress receives nothing but from its node; it may still send", async () => {
     await put(selected);
-    assert.deepEqual(await Promise.all([connects(client, web), connects(outside, web), connects(web, client), connects(host, web)]), [false, false, true, true]);
+    assert.deepEqual(await Promise.all([connects(client, web), connects(outside, web), connects(web, client), connects(host, web)]), [
+      false,
+      false,
+      true,
+      true,
+    ]);
   });
 
   test("pods, blocks and ports are let in as rules say", async () => {
@@ -83,13 +91,26 @@ describe("network policies: real traffic", { skip: whyNot() ?? false }, () => {
   test("removed, no table is left", async () => {
     const nft = createNft({ programs: within });
     for (let round = 0; round < 2; round++) await removePolicies(nft, "t");
-    assert.deepEqual((await nft.list(["list", "tables"])).filter((item) => "table" in (item as object)), []);
+    assert.deepEqual(
+      (await nft.list(["list", "tables"])).filter((item) => "table" in (item as object)),
+      [],
+    );
   });
 });
 
 /** Two ports that take connections. */
 async function serve(programs: Programs, namespace: string, address: string): Promise<RunningProgram> {
-  const program = await programs.start({ command: "ip", args: ["netns", "exec", namespace, process.execPath, "-e", `let n=0;for(const p of [8080,8081])require("net").createServer((s)=>s.end()).listen(p,"${address}",()=>{if(++n===2)console.log("ready")})`] });
+  const program = await programs.start({
+    command: "ip",
+    args: [
+      "netns",
+      "exec",
+      namespace,
+      process.execPath,
+      "-e",
+      `let n=0;for(const p of [8080,8081])require("net").createServer((s)=>s.end()).listen(p,"${address}",()=>{if(++n===2)console.log("ready")})`,
+    ],
+  });
   for await (const chunk of program.stdout) if (Buffer.from(chunk).toString().includes("ready")) break;
   return program;
 }

@@ -24,7 +24,11 @@ export function isConditionTrue(object: { readonly status?: { readonly condition
 }
 
 /** The claims as conditions: the time moves only when the status does. Conditions that are no longer claimed go. */
-export function mergeConditions(before: readonly DeepReadonly<Condition>[], claims: readonly ConditionClaim[], at: { readonly generation: number | undefined; readonly nowMs: number }): Condition[] {
+export function mergeConditions(
+  before: readonly DeepReadonly<Condition>[],
+  claims: readonly ConditionClaim[],
+  at: { readonly generation: number | undefined; readonly nowMs: number },
+): Condition[] {
   return claims.map(({ type, status, reason, message = "" }) => {
     const known = before.find((other) => other.type === type);
     const lastTransitionTime = known?.status === status ? known.lastTransitionTime : formatTime(at.nowMs);

@@ -1,5 +1,10 @@
 /** A custom resource as one value: its type, its CustomResourceDefinition, and the resource by which clients and reconcilers name it. */
-import type { CustomResourceDefinition, CustomResourceColumnDefinition, CustomResourceDefinitionVersion, JSONSchemaProps } from "../../api/apiextensions-v1/types.ts";
+import type {
+  CustomResourceDefinition,
+  CustomResourceColumnDefinition,
+  CustomResourceDefinitionVersion,
+  JSONSchemaProps,
+} from "../../api/apiextensions-v1/types.ts";
 import type { Condition } from "../../api/meta-v1/types.ts";
 import { apiVersionOf } from "../../apimachinery/object.ts";
 import type { KubeObject, ObjectMeta } from "../../apimachinery/object.ts";
@@ -100,7 +105,10 @@ export function defineResource<Spec extends Schema, Status extends Schema = Sche
   };
 }
 
-function definitionOf(options: ResourceDefinitionOptions<Schema, Schema>, names: { version: string; resource: string; scope: string }): CustomResourceDefinition {
+function definitionOf(
+  options: ResourceDefinitionOptions<Schema, Schema>,
+  names: { version: string; resource: string; scope: string },
+): CustomResourceDefinition {
   const { group, kind, shortNames, categories, versions = [] } = options;
   const { version, resource, scope } = names;
   return {
@@ -118,7 +126,10 @@ function definitionOf(options: ResourceDefinitionOptions<Schema, Schema>, names:
         ...(shortNames !== undefined && { shortNames: [...shortNames] }),
         ...(categories !== undefined && { categories: [...categories] }),
       },
-      versions: [versionOf(options, { name: version, spec: options.spec, ...(options.status !== undefined && { status: options.status }) }, true), ...versions.map((other) => versionOf(options, other, false))],
+      versions: [
+        versionOf(options, { name: version, spec: options.spec, ...(options.status !== undefined && { status: options.status }) }, true),
+        ...versions.map((other) => versionOf(options, other, false)),
+      ],
     },
   };
 }
@@ -130,10 +141,18 @@ interface Version {
   readonly isDeprecated?: boolean;
 }
 
-function versionOf({ columns = [], scale }: ResourceDefinitionOptions<Schema, Schema>, { name, spec, status, isDeprecated }: Version, isStored: boolean): CustomResourceDefinitionVersion {
-  if (spec.json.type !== "object" || (status !== undefined && status.json.type !== "object")) throw new TypeError(`spec and status of version ${name} must be objects`);
+function versionOf(
+  { columns = [], scale }: ResourceDefinitionOptions<Schema, Schema>,
+  { name, spec, status, isDeprecated }: Version,
+  isStored: boolean,
+): CustomResourceDefinitionVersion {
+  if (spec.json.type !== "object" || (status !== undefined && status.json.type !== "object"))
+    throw new TypeError(`spec and status of version ${name} must be objects`);
   const base = status?.json ?? { type: "object" };
-  const statusJson: JSONSchemaProps = { ...base, properties: { ...base.properties, observedGeneration: schema.integer().json, conditions: conditionsSchema.json } };
+  const statusJson: JSONSchemaProps = {
+    ...base,
+    properties: { ...base.properties, observedGeneration: schema.integer().json, conditions: conditionsSchema.json },
+  };
   return {
     name,
     served: true,
@@ -149,7 +168,11 @@ function versionOf({ columns = [], scale }: ResourceDefinitionOptions<Schema, Sc
     subresources: {
       status: {},
       ...(scale !== undefined && {
-        scale: { specReplicasPath: scale.specReplicas, statusReplicasPath: scale.statusReplicas, ...(scale.selector !== undefined && { labelSelectorPath: scale.selector }) },
+        scale: {
+          specReplicasPath: scale.specReplicas,
+          statusReplicasPath: scale.statusReplicas,
+          ...(scale.selector !== undefined && { labelSelectorPath: scale.selector }),
+        },
       }),
     },
     additionalPrinterColumns: [...columns.map(columnOf), { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" }],

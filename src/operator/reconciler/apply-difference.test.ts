@@ -7,7 +7,12 @@ import { viewOf } from "./view.ts";
 
 const owner = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "o", namespace: "ns", uid: "u", resourceVersion: "1" } };
 const owned = { ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "o", uid: "u", controller: true }] };
-const secret = (name: string, rest: object = {}) => ({ apiVersion: "v1", kind: "Secret", metadata: { name, namespace: "ns", uid: `uid-${name}`, resourceVersion: "5", ...owned }, ...rest });
+const secret = (name: string, rest: object = {}) => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name, namespace: "ns", uid: `uid-${name}`, resourceVersion: "5", ...owned },
+  ...rest,
+});
 
 function actionsFor(wanted: ReturnType<typeof child>[], live: ReturnType<typeof secret>[], memory = new AppliedMemory()) {
   const context = { owner: { resource: resources.configMaps, object: owner }, fieldManager: "op", view: viewOf(owner, live) } as const;
@@ -30,7 +35,10 @@ test("covers: members may be more, lists must be as long, what is undefined does
 test("what is not wanted any more is deleted, by uid; what is on its way out is left alone", () => {
   const leaving = secret("leaving", {});
   const actions = actionsFor([], [secret("a"), { ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } as never }]);
-  deepEqual(actions.map((action) => (action.kind === "delete" ? [action.name, action.options.preconditions?.uid] : action.kind)), [["a", "uid-a"]]);
+  deepEqual(
+    actions.map((action) => (action.kind === "delete" ? [action.name, action.options.preconditions?.uid] : action.kind)),
+    [["a", "uid-a"]],
+  );
 });
 
 test("an object that was applied is applied again only when it should differ, or somebody changed what matters", () => {
@@ -42,7 +50,20 @@ test("an object that was applied is applied again only when it should differ, or
   equal(actionsFor(wanted, [secret("a")], memory).length, 0, "the version of the answer");
   const changed = (data: object) => [{ ...secret("a", { data }), metadata: { ...secret("a").metadata, resourceVersion: "6" } }];
   const applied = { ...(first.patch.body as { metadata: object }).metadata };
-  equal(actionsFor(wanted, [{ ...changed({ k: "dg==", more: "x" })[0]!, metadata: { ...applied, ...changed({})[0]!.metadata, ownerReferences: (applied as { ownerReferences: never }).ownerReferences } }], memory).length, 0, "more than is wanted");
+  equal(
+    actionsFor(
+      wanted,
+      [
+        {
+          ...changed({ k: "dg==", more: "x" })[0]!,
+          metadata: { ...applied, ...changed({})[0]!.metadata, ownerReferences: (applied as { ownerReferences: never }).ownerReferences },
+        },
+      ],
+      memory,
+    ).length,
+    0,
+    "more than is wanted",
+  );
   equal(actionsFor(wanted, changed({ k: "other" }), memory).length, 1);
   equal(actionsFor([child(resources.secrets, { metadata: { name: "a" } })], [secret("a")], memory).length, 1, "less is wanted");
 });
@@ -50,5 +71,8 @@ test("an object that was applied is applied again only when it should differ, or
 test("children that cannot be owned are a programmer's error", () => {
   throws(() => actionsFor([child(resources.pods, { metadata: { name: "p" } })], []), /pods is not among the kinds that the reconciler owns/);
   throws(() => actionsFor([child(resources.secrets, { metadata: { name: "a", namespace: "other" } })], []), /lives in the namespace of its owner/);
-  throws(() => actionsFor([child(resources.secrets, { metadata: { name: "a" } })], [{ ...secret("a"), metadata: { ...secret("a").metadata, ownerReferences: [] } }]), { reason: "ChildConflict" });
+  throws(
+    () => actionsFor([child(resources.secrets, { metadata: { name: "a" } })], [{ ...secret("a"), metadata: { ...secret("a").metadata, ownerReferences: [] } }]),
+    { reason: "ChildConflict" },
+  );
 });

@@ -39,7 +39,12 @@ export class AppliedMemory {
   }
 
   /** The apply of one object as an action; none when the server has it already. `subresource` `status` applies a status. */
-  apply(ownerKey: string, { resource, object }: Child, live: DeepReadonly<KubeObject> | undefined, how: { fieldManager: string; subresource?: string }): Action[] {
+  apply(
+    ownerKey: string,
+    { resource, object }: Child,
+    live: DeepReadonly<KubeObject> | undefined,
+    how: { fieldManager: string; subresource?: string },
+  ): Action[] {
     const known = this.#ofOwner(ownerKey);
     const key = `${resourceLabel(resource)} ${objectKey(object.metadata.namespace ?? "", object.metadata.name ?? "")} ${how.subresource ?? ""}`;
     const last = known.get(key);
@@ -50,7 +55,14 @@ export class AppliedMemory {
       return [];
     };
     const { fieldManager, subresource } = how;
-    return [patchAction(resource, object, { type: "apply", body: object, isForced: true, fieldManager }, { onDone: remember, ...(subresource !== undefined && { subresource }) })];
+    return [
+      patchAction(
+        resource,
+        object,
+        { type: "apply", body: object, isForced: true, fieldManager },
+        { onDone: remember, ...(subresource !== undefined && { subresource }) },
+      ),
+    ];
   }
 
   drop(ownerKey: string, resource: ResourceType, { metadata }: DeepReadonly<KubeObject>): void {
@@ -76,7 +88,9 @@ export function applyChildren(wanted: readonly Child[], owned: readonly Resource
     named.add(`${resourceLabel(complete.resource)} ${name}`);
     const live = view.get(complete.resource, namespace, name);
     if (live !== undefined && controllerOf(live)?.uid !== owner.object.metadata.uid) {
-      throw new ChildConflictError(`${complete.resource.kind} ${objectKey(namespace, name)} exists and is not a child of ${owner.resource.kind} ${ownerKey}: delete it, or name the child differently`);
+      throw new ChildConflictError(
+        `${complete.resource.kind} ${objectKey(namespace, name)} exists and is not a child of ${owner.resource.kind} ${ownerKey}: delete it, or name the child differently`,
+      );
     }
     // One that is going away is made anew when it is gone.
     if (live?.metadata.deletionTimestamp === undefined) actions.push(...memory.apply(ownerKey, complete, live, { fieldManager }));
@@ -85,7 +99,9 @@ export function applyChildren(wanted: readonly Child[], owned: readonly Resource
     for (const live of view.children(resource)) {
       if (named.has(`${resourceLabel(resource)} ${live.metadata.name}`) || live.metadata.deletionTimestamp !== undefined) continue;
       memory.drop(ownerKey, resource, live);
-      actions.push(deleteAction(resource, live, { propagationPolicy: "Background" }, { onError: (error) => ({ severity: isGone(error) ? "ignore" : "continue" }) }));
+      actions.push(
+        deleteAction(resource, live, { propagationPolicy: "Background" }, { onError: (error) => ({ severity: isGone(error) ? "ignore" : "continue" }) }),
+      );
     }
   }
   return actions;
@@ -93,13 +109,21 @@ export function applyChildren(wanted: readonly Child[], owned: readonly Resource
 
 function ownedChild({ resource, object }: Child, owned: readonly ResourceType[], { owner }: ApplyContext): Child {
   const label = resourceLabel(resource);
-  if (!owned.some((known) => resourceLabel(known) === label)) throw new TypeError(`${label} is not among the kinds that the reconciler owns: add it to \`owns\``);
+  if (!owned.some((known) => resourceLabel(known) === label))
+    throw new TypeError(`${label} is not among the kinds that the reconciler owns: add it to \`owns\``);
   const { namespace } = owner.object.metadata;
-  if (!resource.isNamespaced && namespace !== undefined) throw new TypeError(`${label} is cluster-scoped and cannot be a child of ${owner.resource.kind}, which has a namespace`);
+  if (!resource.isNamespaced && namespace !== undefined)
+    throw new TypeError(`${label} is cluster-scoped and cannot be a child of ${owner.resource.kind}, which has a namespace`);
   if (resource.isNamespaced && object.metadata.namespace !== undefined && namespace !== undefined && object.metadata.namespace !== namespace) {
-    throw new TypeError(`a child lives in the namespace of its owner: ${label} ${objectKey(object.metadata.namespace, object.metadata.name ?? "")} cannot be a child of one in ${namespace}`);
+    throw new TypeError(
+      `a child lives in the namespace of its owner: ${label} ${objectKey(object.metadata.namespace, object.metadata.name ?? "")} cannot be a child of one in ${namespace}`,
+    );
   }
-  const metadata = { ...object.metadata, ...(resource.isNamespaced && { namespace: object.metadata.namespace ?? namespace ?? "" }), ownerReferences: [controllerReference(owner.resource, owner.object)] };
+  const metadata = {
+    ...object.metadata,
+    ...(resource.isNamespaced && { namespace: object.metadata.namespace ?? namespace ?? "" }),
+    ownerReferences: [controllerReference(owner.resource, owner.object)],
+  };
   return { resource, object: { ...object, metadata } };
 }
 

@@ -44,7 +44,17 @@ export function changesOf<T extends KubeObject, Observed>(pass: Pass<T, Observed
     const last: Finalization<T> = options.finalize?.(input) ?? { isDone: true };
     const plan = planOf(pass, last, context);
     if (!last.isDone) return plan;
-    return { ...plan, actions: [...plan.actions, finalizersPatch(pass.resource, object, finalizers.filter((other) => other !== finalizer))] };
+    return {
+      ...plan,
+      actions: [
+        ...plan.actions,
+        finalizersPatch(
+          pass.resource,
+          object,
+          finalizers.filter((other) => other !== finalizer),
+        ),
+      ],
+    };
   }
   const plan = planOf(pass, options.plan(input), context);
   if (options.finalize === undefined || isGuarded) return plan;
@@ -59,7 +69,9 @@ function planOf<T extends KubeObject, Observed>(pass: Pass<T, Observed>, desired
   const reference = referenceTo(resource, object);
   return {
     actions: [
-      ...(children === undefined ? [] : applyChildren(children, options.owns ?? [], { owner: { resource, object }, fieldManager: context.operatorName, view }, context.applied)),
+      ...(children === undefined
+        ? []
+        : applyChildren(children, options.owns ?? [], { owner: { resource, object }, fieldManager: context.operatorName, view }, context.applied)),
       ...actions,
       ...statusActions(pass, desired, context),
       ...context.isNewEvent(events).map((event) => eventAction(reference, event)),
@@ -69,7 +81,11 @@ function planOf<T extends KubeObject, Observed>(pass: Pass<T, Observed>, desired
   };
 }
 
-function statusActions<T extends KubeObject, Observed>({ resource, input }: Pass<T, Observed>, { status, conditions }: Desired<T>, { operatorName, applied }: PassContext): Action[] {
+function statusActions<T extends KubeObject, Observed>(
+  { resource, input }: Pass<T, Observed>,
+  { status, conditions }: Desired<T>,
+  { operatorName, applied }: PassContext,
+): Action[] {
   if (status === undefined && conditions === undefined) return [];
   const object = input.object as DeepReadonly<KubeObject> & { readonly status?: { readonly conditions?: readonly DeepReadonly<Condition>[] } };
   const { namespace, name, uid, generation } = object.metadata;

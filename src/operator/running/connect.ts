@@ -37,7 +37,11 @@ async function insideConnection({ clock, environment }: ConnectOptions): Promise
   const host = environment["KUBERNETES_SERVICE_HOST"]!;
   const url = `https://${host.includes(":") ? `[${host}]` : host}:${environment["KUBERNETES_SERVICE_PORT"] ?? "443"}`;
   // The kubelet renews the token in place.
-  return { transport: new TlsTransport({ url, clock, ca, bearerToken: async () => (await read("token")).trim() }), namespace: namespace.trim(), isInside: true };
+  return {
+    transport: new TlsTransport({ url, clock, ca, bearerToken: async () => (await read("token")).trim() }),
+    namespace: namespace.trim(),
+    isInside: true,
+  };
 }
 
 async function kubeconfigConnection(path: string, { clock, context }: ConnectOptions): Promise<Connection> {

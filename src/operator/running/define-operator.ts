@@ -47,7 +47,8 @@ export interface Operator extends OperatorDefinition {
 /** Throws a TypeError when the name is no DNS label. */
 export function defineOperator(options: OperatorOptions): Operator {
   const { name, namespace, definitions = [], reconcilers = [], webhooks = [], permissions = [] } = options;
-  if (!/^[a-z0-9]([a-z0-9-]{0,51}[a-z0-9])?$/.test(name)) throw new TypeError(`${JSON.stringify(name)} cannot name an operator: lower-case letters, digits and dashes, at most 53`);
+  if (!/^[a-z0-9]([a-z0-9-]{0,51}[a-z0-9])?$/.test(name))
+    throw new TypeError(`${JSON.stringify(name)} cannot name an operator: lower-case letters, digits and dashes, at most 53`);
   const definition: OperatorDefinition = { name, namespace, definitions: definitions as readonly ResourceDefinition[], reconcilers, webhooks, permissions };
   return {
     ...definition,

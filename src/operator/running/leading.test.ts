@@ -12,7 +12,9 @@ const operator = defineOperator({
       for: resources.configMaps,
       owns: [resources.secrets],
       isRelevant: ({ object }) => object.metadata.labels?.["marked"] === "true",
-      plan: ({ object }) => ({ ...(object.metadata.labels?.["marked"] === "true" && { children: [child(resources.secrets, { metadata: { name: `${object.metadata.name}-mark` } })] }) }),
+      plan: ({ object }) => ({
+        ...(object.metadata.labels?.["marked"] === "true" && { children: [child(resources.secrets, { metadata: { name: `${object.metadata.name}-mark` } })] }),
+      }),
     }),
   ],
 });
@@ -29,7 +31,8 @@ const configMap = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", meta
 test("of two replicas one leads; when it stops the other goes on within its next try", async () => {
   await using cluster = await startCluster({ nodes: 0 });
   const leader = async () => (await cluster.client.get(resources.leases, "default", "marker")).spec?.holderIdentity;
-  const isMarked = async (name: string) => (await cluster.client.list(resources.secrets, "default")).items.some(({ metadata }) => metadata.name === `${name}-mark`);
+  const isMarked = async (name: string) =>
+    (await cluster.client.list(resources.secrets, "default")).items.some(({ metadata }) => metadata.name === `${name}-mark`);
   startReplica(cluster, "one");
   await cluster.advance("1s");
   startReplica(cluster, "two");

@@ -51,7 +51,13 @@ function rbacObjects(operator: OperatorDefinition, namespace: string): KubeObjec
     const prefix = place === undefined ? "Cluster" : "";
     const metadata = { name: roleName, ...(place !== undefined && { namespace: place }) };
     objects.push({ apiVersion: `${rbacGroup}/v1`, kind: `${prefix}Role`, metadata, rules });
-    objects.push({ apiVersion: `${rbacGroup}/v1`, kind: `${prefix}RoleBinding`, metadata, roleRef: { apiGroup: rbacGroup, kind: `${prefix}Role`, name: roleName }, subjects });
+    objects.push({
+      apiVersion: `${rbacGroup}/v1`,
+      kind: `${prefix}RoleBinding`,
+      metadata,
+      roleRef: { apiGroup: rbacGroup, kind: `${prefix}Role`, name: roleName },
+      subjects,
+    });
   };
   if (operator.namespace === undefined) grant(undefined, name, [...rights.work, ...rights.cluster]);
   else {
@@ -63,7 +69,12 @@ function rbacObjects(operator: OperatorDefinition, namespace: string): KubeObjec
 }
 
 function webhookService(name: string, namespace: string): KubeObject {
-  return { apiVersion: "v1", kind: "Service", metadata: { name, namespace }, spec: { selector: { app: name }, ports: [{ name: "webhooks", port: 443, targetPort: webhookPort }] } };
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name, namespace },
+    spec: { selector: { app: name }, ports: [{ name: "webhooks", port: 443, targetPort: webhookPort }] },
+  };
 }
 
 function deployment(name: string, namespace: string, { image, replicas }: { image: string; replicas: number }): KubeObject {
@@ -84,7 +95,13 @@ function deployment(name: string, namespace: string, { image, replicas }: { imag
     livenessProbe: probe("/healthz"),
     readinessProbe: probe("/readyz"),
     resources: { requests: { cpu: "10m", memory: "64Mi" } },
-    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] }, readOnlyRootFilesystem: true, runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ["ALL"] },
+      readOnlyRootFilesystem: true,
+      runAsNonRoot: true,
+      seccompProfile: { type: "RuntimeDefault" },
+    },
   };
   const template = { metadata: { labels }, spec: { serviceAccountName: name, containers: [container] } };
   return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name, namespace, labels }, spec: { replicas, selector: { matchLabels: labels }, template } };

@@ -32,12 +32,22 @@ export function rightsOf({ name, reconcilers, webhooks, definitions, permissions
   }
   if (reconcilers.length > 0) work.push({ apiGroups: [""], resources: ["events"], verbs: ["create", "patch"] });
   work.push(...permissions);
-  if (definitions.length > 0) cluster.push(...installing("apiextensions.k8s.io", "customresourcedefinitions", definitions.map(({ definition }) => definition.metadata.name ?? ""), follow));
+  if (definitions.length > 0)
+    cluster.push(
+      ...installing(
+        "apiextensions.k8s.io",
+        "customresourcedefinitions",
+        definitions.map(({ definition }) => definition.metadata.name ?? ""),
+        follow,
+      ),
+    );
   for (const kind of ["validating", "mutating"] as const) {
-    if (webhooks.some((webhook) => webhook.kind === kind)) cluster.push(...installing("admissionregistration.k8s.io", `${kind}webhookconfigurations`, [name], ["get"]));
+    if (webhooks.some((webhook) => webhook.kind === kind))
+      cluster.push(...installing("admissionregistration.k8s.io", `${kind}webhookconfigurations`, [name], ["get"]));
   }
   const own: PolicyRule[] = [{ apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get", "create", "update"] }];
-  if (webhooks.length > 0 || definitions.some(({ versions }) => versions.length > 0)) own.push({ apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "update"] });
+  if (webhooks.length > 0 || definitions.some(({ versions }) => versions.length > 0))
+    own.push({ apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "update"] });
   return { work: merged(work), cluster: merged(cluster), own };
 }
 

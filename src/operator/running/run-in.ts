@@ -44,7 +44,11 @@ export interface OperatorHost {
  * Serves `answer` to the API server until `signal` aborts. `onAddress` is told how the server reaches it, again whenever that changes
  * (a new certificate); the promise resolves when nothing is served any more.
  */
-export type ServeWebhooks = (answer: (path: string, body: string) => ReviewAnswer, onAddress: (clientConfig: ClientConfigOf) => Promise<void>, signal: AbortSignal) => Promise<void>;
+export type ServeWebhooks = (
+  answer: (path: string, body: string) => ReviewAnswer,
+  onAddress: (clientConfig: ClientConfigOf) => Promise<void>,
+  signal: AbortSignal,
+) => Promise<void>;
 
 export async function runIn(operator: OperatorDefinition, host: OperatorHost, signal: AbortSignal): Promise<void> {
   const { name, webhooks, definitions } = operator;
@@ -75,10 +79,15 @@ async function serveFirst(operator: OperatorDefinition, host: OperatorHost, clie
   if (serveWebhooks === undefined) throw new Error(`operator ${name} has webhooks or conversions, and this host serves none`);
   await new Promise<void>((resolve, reject) => {
     const register = async (clientConfig: ClientConfigOf) => {
-      await retrying(async () => {
-        await installDefinitions(operator, client, clientConfig, group.signal);
-        for (const configuration of webhookConfigurations(name, webhooks, clientConfig)) await install(client, configuration as KubeObject, name, group.signal);
-      }, host, group.signal);
+      await retrying(
+        async () => {
+          await installDefinitions(operator, client, clientConfig, group.signal);
+          for (const configuration of webhookConfigurations(name, webhooks, clientConfig))
+            await install(client, configuration as KubeObject, name, group.signal);
+        },
+        host,
+        group.signal,
+      );
       log.info("Registered webhooks", { operator: name, webhooks: webhooks.length });
       resolve();
     };
@@ -92,7 +101,16 @@ async function reconcile({ name, reconcilers, namespace }: OperatorDefinition, h
   const group = new TaskGroup({ parent: signal, onFailure: (task, error) => log.error("A reconciler failed", { operator: name, task, error }) });
   const informers = new InformerSet({ client, clock, random, log });
   const events = new EventRecorder({ client, clock, random, log, component: name });
-  const services = { client, informers, events, clock, random, log, ...(metrics !== undefined && { metrics }), ...(onReconciled !== undefined && { onReconciled }) };
+  const services = {
+    client,
+    informers,
+    events,
+    clock,
+    random,
+    log,
+    ...(metrics !== undefined && { metrics }),
+    ...(onReconciled !== undefined && { onReconciled }),
+  };
   try {
     for (const reconciler of reconcilers) {
       const controller = reconciler.controller({ operatorName: name, ...(namespace !== undefined && { namespace }) });
@@ -112,7 +130,8 @@ async function retrying(work: () => Promise<void>, { clock, log }: OperatorHost,
       return await work();
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof StatusError && error.status.code !== undefined && error.status.code < 500 && error.status.code !== 429 && !isConflict(error)) throw error;
+      if (error instanceof StatusError && error.status.code !== undefined && error.status.code < 500 && error.status.code !== 429 && !isConflict(error))
+        throw error;
       const retryMs = backoffMs({ baseMs: 200, maxMs: 10_000 }, failures);
       log.warn("Could not install definitions or webhooks, trying again", { error, retryMs });
       await sleep(clock, retryMs, signal);
@@ -121,7 +140,12 @@ async function retrying(work: () => Promise<void>, { clock, log }: OperatorHost,
 }
 
 /** Applies the definitions and waits until the server serves them. */
-async function installDefinitions({ name, definitions }: OperatorDefinition, client: Client, clientConfig: ClientConfigOf | undefined, signal: AbortSignal): Promise<void> {
+async function installDefinitions(
+  { name, definitions }: OperatorDefinition,
+  client: Client,
+  clientConfig: ClientConfigOf | undefined,
+  signal: AbortSignal,
+): Promise<void> {
   for (const definition of definitions) {
     const wanted = definitionWith(definition, clientConfig);
     await install(client, wanted as KubeObject, name, signal);

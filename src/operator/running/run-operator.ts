@@ -41,7 +41,12 @@ export async function runOperator(operator: Operator, options: RunOptions = {}):
   const log = options.log ?? createLog({ level: "info", write: (line) => process.stderr.write(`${line}\n`), nowMs: () => clock.nowMs() });
   const metrics = new MetricRegistry();
   await using running = new AsyncDisposableStack();
-  const connection = await connect({ clock, environment: process.env, ...(options.kubeconfig !== undefined && { kubeconfig: options.kubeconfig }), ...(options.context !== undefined && { context: options.context }) });
+  const connection = await connect({
+    clock,
+    environment: process.env,
+    ...(options.kubeconfig !== undefined && { kubeconfig: options.kubeconfig }),
+    ...(options.context !== undefined && { context: options.context }),
+  });
   running.use(connection.transport);
   const { transport, isInside } = connection;
   const namespace = process.env["POD_NAMESPACE"] ?? connection.namespace;
@@ -50,7 +55,9 @@ export async function runOperator(operator: Operator, options: RunOptions = {}):
   const port = options.healthPort ?? (isInside ? healthPort : undefined);
   if (port !== undefined) running.adopt(await serveHealth(port, { isReady: () => isReady, metrics }), (server) => server.close());
   const client = new Client({ transport: transport.send, clock, userAgent: operator.name });
-  const reach = isInside ? ({ kind: "service", client, namespace, name: operator.name } as const) : ({ kind: "host", host: options.webhookHost ?? "127.0.0.1" } as const);
+  const reach = isInside
+    ? ({ kind: "service", client, namespace, name: operator.name } as const)
+    : ({ kind: "host", host: options.webhookHost ?? "127.0.0.1" } as const);
   const electsLeader = options.electsLeader ?? isInside;
   log.info("Started operator", { operator: operator.name, namespace, inside: isInside });
   await operator.run(

@@ -17,7 +17,9 @@ export interface WebhookPlace {
    * - service: the API server comes through a Service of the operator's name; the certificate is in a Secret that all replicas share
    * - host: it calls this host directly, for operators that run outside the cluster; the certificate lives as long as the process
    */
-  readonly reach: { readonly kind: "service"; readonly client: Client; readonly namespace: string; readonly name: string } | { readonly kind: "host"; readonly host: string };
+  readonly reach:
+    | { readonly kind: "service"; readonly client: Client; readonly namespace: string; readonly name: string }
+    | { readonly kind: "host"; readonly host: string };
 }
 
 export function webhooksAt(place: WebhookPlace): ServeWebhooks {
@@ -47,7 +49,8 @@ const maxPauseMs = 6 * 3_600_000;
 const minPauseMs = 60_000;
 
 async function certificateFor({ clock, random, reach }: WebhookPlace, signal: AbortSignal, current?: ServingCertificate): Promise<ServingCertificate> {
-  if (reach.kind === "host") return current !== undefined && current.renewMs > clock.nowMs() ? current : issueCertificate({ clock, random, hosts: [reach.host] });
+  if (reach.kind === "host")
+    return current !== undefined && current.renewMs > clock.nowMs() ? current : issueCertificate({ clock, random, hosts: [reach.host] });
   const { client, name, namespace } = reach;
   const hosts = [`${name}.${namespace}.svc`, `${name}.${namespace}.svc.cluster.local`];
   return sharedCertificate(client, { namespace, name: `${name}-webhooks` }, { clock, random, hosts }, signal);

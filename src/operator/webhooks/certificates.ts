@@ -28,7 +28,12 @@ export interface CertificateContext {
 }
 
 /** The certificate in Secret `namespace/name`, made (again) when there is none that fits. Replicas that meet there agree on one. */
-export async function sharedCertificate(client: Client, secret: { namespace: string; name: string }, context: CertificateContext, signal: AbortSignal): Promise<ServingCertificate> {
+export async function sharedCertificate(
+  client: Client,
+  secret: { namespace: string; name: string },
+  context: CertificateContext,
+  signal: AbortSignal,
+): Promise<ServingCertificate> {
   for (;;) {
     const stored = await client.get(resources.secrets, secret.namespace, secret.name, { signal }).catch((error: unknown) => {
       if (isNotFound(error)) return undefined;

@@ -8,7 +8,11 @@ import { conversionPath } from "./review.ts";
 /** Where a path of the operator's webhook server is, for the API server. */
 export type ClientConfigOf = (path: string) => WebhookClientConfig;
 
-export function webhookConfigurations(operatorName: string, webhooks: readonly Webhook[], clientConfig: ClientConfigOf): (ValidatingWebhookConfiguration | MutatingWebhookConfiguration)[] {
+export function webhookConfigurations(
+  operatorName: string,
+  webhooks: readonly Webhook[],
+  clientConfig: ClientConfigOf,
+): (ValidatingWebhookConfiguration | MutatingWebhookConfiguration)[] {
   return (["mutating", "validating"] as const).flatMap((kind) => {
     const own = webhooks.filter((webhook) => webhook.kind === kind);
     if (own.length === 0) return [];
@@ -27,7 +31,15 @@ function registration(operatorName: string, { kind, resource, operations, failur
   return {
     name: `${kind}.${resource.resource}.${resource.group === "" ? "core" : resource.group}.${operatorName}.operator`,
     clientConfig: clientConfig(path),
-    rules: [{ apiGroups: [resource.group], apiVersions: [resource.version], resources: [resource.resource], operations: [...operations], scope: resource.isNamespaced ? "Namespaced" : "Cluster" }],
+    rules: [
+      {
+        apiGroups: [resource.group],
+        apiVersions: [resource.version],
+        resources: [resource.resource],
+        operations: [...operations],
+        scope: resource.isNamespaced ? "Namespaced" : "Cluster",
+      },
+    ],
     failurePolicy,
     timeoutSeconds,
     sideEffects: "None",

@@ -1,7 +1,9 @@
 /** The JSON patch (RFC 6902) that leads from one value to another: members one by one, lists as a whole. Does not recurse. */
 import { deepEqual, isObject } from "../../apimachinery/json.ts";
 
-export type PatchOperation = { readonly op: "add" | "replace"; readonly path: string; readonly value: unknown } | { readonly op: "remove"; readonly path: string };
+export type PatchOperation =
+  | { readonly op: "add" | "replace"; readonly path: string; readonly value: unknown }
+  | { readonly op: "remove"; readonly path: string };
 
 export function jsonDifference(before: unknown, after: unknown): PatchOperation[] {
   const operations: PatchOperation[] = [];
@@ -13,7 +15,8 @@ export function jsonDifference(before: unknown, after: unknown): PatchOperation[
       operations.push({ op: "replace", path, value: item.after });
       continue;
     }
-    for (const name of Object.keys(item.before)) if (!Object.hasOwn(item.after, name) || item.after[name] === undefined) operations.push({ op: "remove", path: `${path}/${escaped(name)}` });
+    for (const name of Object.keys(item.before))
+      if (!Object.hasOwn(item.after, name) || item.after[name] === undefined) operations.push({ op: "remove", path: `${path}/${escaped(name)}` });
     for (const [name, value] of Object.entries(item.after)) {
       if (value === undefined) continue;
       const at = `${path}/${escaped(name)}`;

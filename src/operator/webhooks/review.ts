@@ -33,12 +33,24 @@ export interface ReviewParts {
 export const conversionPath = "/convert";
 
 function admit(webhook: Webhook, request: JsonObject): object {
-  const { operation, object, oldObject, userInfo, dryRun } = request as unknown as { operation: Operation; object: KubeObject | null; oldObject: KubeObject | null; userInfo?: Partial<UserInfo>; dryRun?: boolean };
+  const { operation, object, oldObject, userInfo, dryRun } = request as unknown as {
+    operation: Operation;
+    object: KubeObject | null;
+    oldObject: KubeObject | null;
+    userInfo?: Partial<UserInfo>;
+    dryRun?: boolean;
+  };
   const subject = operation === "DELETE" ? oldObject : object;
   if (subject === null || subject === undefined) return refusal(["the review has no object"]);
   const user: UserInfo = { ...userInfo, username: userInfo?.username ?? "", groups: userInfo?.groups ?? [] };
   try {
-    const answer = webhook.answer({ operation, object: subject, old: operation === "UPDATE" ? (oldObject ?? undefined) : undefined, user, isDryRun: dryRun === true });
+    const answer = webhook.answer({
+      operation,
+      object: subject,
+      old: operation === "UPDATE" ? (oldObject ?? undefined) : undefined,
+      user,
+      isDryRun: dryRun === true,
+    });
     const warnings = answer.warnings.length > 0 ? { warnings: answer.warnings } : {};
     if (answer.refusals.length > 0) return { ...refusal(answer.refusals), ...warnings };
     const patch = answer.object === undefined ? [] : jsonDifference(subject, answer.object);

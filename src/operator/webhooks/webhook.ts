@@ -61,7 +61,11 @@ export function validating<T extends KubeObject>(options: WebhookOptions<T> & { 
 
 /** `mutate` returns the object as it should be stored; it may change a copy (`edited`), and must answer itself with no change. */
 export function mutating<T extends KubeObject>(options: WebhookOptions<T> & { mutate(input: AdmissionInput<T>): DeepReadonly<T> }): Webhook {
-  const answer = (input: AdmissionInput<KubeObject>) => ({ refusals: [], warnings: [], object: options.mutate(input as unknown as AdmissionInput<T>) as DeepReadonly<KubeObject> });
+  const answer = (input: AdmissionInput<KubeObject>) => ({
+    refusals: [],
+    warnings: [],
+    object: options.mutate(input as unknown as AdmissionInput<T>) as DeepReadonly<KubeObject>,
+  });
   return webhook("mutating", options, answer);
 }
 

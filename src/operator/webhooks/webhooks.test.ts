@@ -35,10 +35,14 @@ const sizes = defineResource({
 
 test("a difference leads from any value to any other", () => {
   fc.assert(
-    fc.property(fc.object({ maxDepth: 3, values: [fc.string(), fc.integer(), fc.boolean(), fc.constant(null)] }), fc.object({ maxDepth: 3, values: [fc.string(), fc.integer(), fc.constant(null)] }), (raw, rawAfter) => {
-      const [before, after] = [raw, rawAfter].map((value) => JSON.parse(JSON.stringify(value)) as JsonValue);
-      deepEqual(applyJsonPatch(before!, jsonDifference(before, after) as never), after);
-    }),
+    fc.property(
+      fc.object({ maxDepth: 3, values: [fc.string(), fc.integer(), fc.boolean(), fc.constant(null)] }),
+      fc.object({ maxDepth: 3, values: [fc.string(), fc.integer(), fc.constant(null)] }),
+      (raw, rawAfter) => {
+        const [before, after] = [raw, rawAfter].map((value) => JSON.parse(JSON.stringify(value)) as JsonValue);
+        deepEqual(applyJsonPatch(before!, jsonDifference(before, after) as never), after);
+      },
+    ),
   );
 });
 
@@ -51,18 +55,35 @@ test("differences are small: what did not change is not named, names are escaped
 });
 
 const review = (path: string, request: object, parts: Partial<Parameters<typeof answerReview>[2]> = {}) => {
-  const { status, body } = answerReview(path, JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request: { uid: "u1", ...request } }), { webhooks: [], definitions: [], ...parts });
+  const { status, body } = answerReview(
+    path,
+    JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request: { uid: "u1", ...request } }),
+    { webhooks: [], definitions: [], ...parts },
+  );
   return status === 200 ? (JSON.parse(body) as { response: Record<string, unknown> }).response : { status, body };
 };
 
 test("admission: verdicts, patches, and a webhook that throws refuses", () => {
-  const validate = validating({ for: resources.configMaps, validate: ({ object, old }) => (old !== undefined && object.data?.["a"] !== old.data?.["a"] ? ["a cannot change", "really"] : { warnings: ["old"] }) });
+  const validate = validating({
+    for: resources.configMaps,
+    validate: ({ object, old }) => (old !== undefined && object.data?.["a"] !== old.data?.["a"] ? ["a cannot change", "really"] : { warnings: ["old"] }),
+  });
   const mutate = mutating({ for: resources.configMaps, mutate: ({ object }) => ({ ...object, data: { ...object.data, added: "1" } }) });
-  const failing = validating({ for: resources.secrets, operations: ["DELETE"], validate: () => { throw new Error("out of order"); } });
+  const failing = validating({
+    for: resources.secrets,
+    operations: ["DELETE"],
+    validate: () => {
+      throw new Error("out of order");
+    },
+  });
   const webhooks = [validate, mutate, failing];
   const object = { metadata: { name: "c" }, data: { a: "1" } };
   deepEqual(review(validate.path, { operation: "CREATE", object, userInfo: { username: "u" } }, { webhooks }), { uid: "u1", allowed: true, warnings: ["old"] });
-  deepEqual(review(validate.path, { operation: "UPDATE", object, oldObject: { ...object, data: { a: "2" } } }, { webhooks }), { uid: "u1", allowed: false, status: { message: "a cannot change; really", reason: "Invalid", code: 422 } });
+  deepEqual(review(validate.path, { operation: "UPDATE", object, oldObject: { ...object, data: { a: "2" } } }, { webhooks }), {
+    uid: "u1",
+    allowed: false,
+    status: { message: "a cannot change; really", reason: "Invalid", code: 422 },
+  });
   const patched = review(mutate.path, { operation: "CREATE", object }, { webhooks }) as { patch: string };
   deepEqual(JSON.parse(Buffer.from(patched.patch, "base64").toString()), [{ op: "add", path: "/data/added", value: "1" }]);
   match(JSON.stringify(review(failing.path, { operation: "DELETE", object: null, oldObject: object }, { webhooks })), /the webhook failed: out of order/);
@@ -76,10 +97,24 @@ test("conversion goes by way of the stored version, both ways, and keeps metadat
   const up = review("/convert", { desiredAPIVersion: "example.com/v2", objects: [object] }, { definitions });
   const stored = { ...object, apiVersion: "example.com/v2", spec: { bytes: 2000 } };
   deepEqual(up, { uid: "u1", convertedObjects: [stored], result: { status: "Success" } });
-  deepEqual(review("/convert", { desiredAPIVersion: "example.com/v1", objects: [stored] }, { definitions }), { uid: "u1", convertedObjects: [object], result: { status: "Success" } });
-  deepEqual(review("/convert", { desiredAPIVersion: "example.com/v3", objects: [stored] }, { definitions }), { uid: "u1", convertedObjects: [], result: { status: "Failed", message: "Size has no version example.com/v3" } });
+  deepEqual(review("/convert", { desiredAPIVersion: "example.com/v1", objects: [stored] }, { definitions }), {
+    uid: "u1",
+    convertedObjects: [object],
+    result: { status: "Success" },
+  });
+  deepEqual(review("/convert", { desiredAPIVersion: "example.com/v3", objects: [stored] }, { definitions }), {
+    uid: "u1",
+    convertedObjects: [],
+    result: { status: "Failed", message: "Size has no version example.com/v3" },
+  });
   const { spec } = definitionWith(sizes, (path) => ({ url: `https://host${path}` }));
-  deepEqual(spec.versions?.map(({ name, storage }) => [name, storage]), [["v2", true], ["v1", false]]);
+  deepEqual(
+    spec.versions?.map(({ name, storage }) => [name, storage]),
+    [
+      ["v2", true],
+      ["v1", false],
+    ],
+  );
   equal(spec.conversion?.webhook?.clientConfig?.url, "https://host/convert");
 });
 
@@ -104,7 +139,11 @@ test("reviews over TLS: the authority told is the one that signed, and nothing b
   const stopping = new AbortController();
   const told = Promise.withResolvers<{ url: string; caBundle: string }>();
   const serve = webhooksAt({ clock, random: systemRandom(), port: 0, reach: { kind: "host", host: "127.0.0.1" } });
-  const served = serve((path, body) => ({ status: 200, body: JSON.stringify({ path, length: body.length }) }), async (at) => told.resolve(at("/validating/x") as { url: string; caBundle: string }), stopping.signal);
+  const served = serve(
+    (path, body) => ({ status: 200, body: JSON.stringify({ path, length: body.length }) }),
+    async (at) => told.resolve(at("/validating/x") as { url: string; caBundle: string }),
+    stopping.signal,
+  );
   const { url, caBundle } = await told.promise;
   const ask = (method: string, ca: string | undefined) =>
     new Promise<string>((resolve, reject) => {

@@ -28,7 +28,16 @@ export function listenPlan(plan: ServicePlan, options: ForwarderAddressing): Lis
 export function loopbackNodePorts(plan: ServicePlan): Listen[] {
   return plan.frontends.flatMap(({ kind, family, protocol, port, service, backends, insideBackends = backends, affinitySeconds }) => {
     if (kind !== "nodePort" || protocol === "sctp") return [];
-    return [{ service, protocol, address: family === "IPv4" ? "127.0.0.1" : "::1", port, backends: insideBackends, ...(affinitySeconds !== undefined && { affinitySeconds }) }];
+    return [
+      {
+        service,
+        protocol,
+        address: family === "IPv4" ? "127.0.0.1" : "::1",
+        port,
+        backends: insideBackends,
+        ...(affinitySeconds !== undefined && { affinitySeconds }),
+      },
+    ];
   });
 }
 

@@ -40,7 +40,17 @@ export class FlowTable {
   async forget(flows: readonly StaleFlows[]): Promise<void> {
     for (const { address, port, backend } of flows) {
       if (this.#isMissing) return;
-      const args = ["--delete", "--proto", "udp", "--orig-port-dst", String(port), "--reply-src", backend, ...(address === "" ? [] : ["--orig-dst", address]), ...(backend.includes(":") ? ["--family", "ipv6"] : [])];
+      const args = [
+        "--delete",
+        "--proto",
+        "udp",
+        "--orig-port-dst",
+        String(port),
+        "--reply-src",
+        backend,
+        ...(address === "" ? [] : ["--orig-dst", address]),
+        ...(backend.includes(":") ? ["--family", "ipv6"] : []),
+      ];
       try {
         // (Its exit code tells whether there was any such flow.)
         await this.#programs.run({ command: "conntrack", args, timeoutMs: 10_000 });

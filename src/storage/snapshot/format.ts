@@ -99,7 +99,8 @@ const frameLimitBytes = 1024 * 1024 * 1024;
 function checkHead(text: string): void {
   if (text === `${magic}\n`) return;
   const version = Number(/^coracle-snapshot (\d+)/.exec(text)?.[1]);
-  if (version > formatVersion) throw new SnapshotError("Newer", `was written by a newer version (format ${version}, this one reads ${formatVersion}): restore it with that version`);
+  if (version > formatVersion)
+    throw new SnapshotError("Newer", `was written by a newer version (format ${version}, this one reads ${formatVersion}): restore it with that version`);
   if (magic.startsWith(text) && text !== "") throw truncated();
   throw new SnapshotError("NotASnapshot", "is no snapshot: `coracle snapshot save` writes one");
 }

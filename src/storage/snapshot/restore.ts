@@ -16,7 +16,8 @@ import type { SnapshotSummary } from "./format.ts";
  */
 export async function restoreSnapshot(directory: string, bytes: AsyncIterable<Uint8Array>): Promise<SnapshotSummary> {
   const present = await readdir(directory).catch(() => undefined);
-  if (present !== undefined && present.length > 0) throw new StoreError("Unavailable", `${directory} holds a store already: move it away, or choose another data directory`);
+  if (present !== undefined && present.length > 0)
+    throw new StoreError("Unavailable", `${directory} holds a store already: move it away, or choose another data directory`);
   const draft = `${directory}.new-${process.pid}`;
   try {
     await mkdir(draft, { recursive: true, mode: 0o700 });

@@ -75,7 +75,11 @@ describe("snapshot", () => {
     for (let at = 19; at < whole.length; at += 5) {
       const bytes = Buffer.from(whole);
       bytes[at]! ^= 1;
-      await assert.rejects(restoreSnapshot(directory, from([bytes])), (error) => error instanceof SnapshotError && ["Damaged", "Truncated"].includes(error.reason), `byte ${at}`);
+      await assert.rejects(
+        restoreSnapshot(directory, from([bytes])),
+        (error) => error instanceof SnapshotError && ["Damaged", "Truncated"].includes(error.reason),
+        `byte ${at}`,
+      );
       assert.equal(existsSync(directory), false);
     }
     await refused(Buffer.concat([whole, Buffer.from("x")]), "Damaged");
@@ -89,7 +93,10 @@ describe("snapshot", () => {
     const directory = newDirectory();
     await (await openTestStore(directory)).close();
     const names = readdirSync(directory);
-    await assert.rejects(restoreSnapshot(directory, from([await smallSnapshot()])), { reason: "Unavailable", message: `${directory} holds a store already: move it away, or choose another data directory` });
+    await assert.rejects(restoreSnapshot(directory, from([await smallSnapshot()])), {
+      reason: "Unavailable",
+      message: `${directory} holds a store already: move it away, or choose another data directory`,
+    });
     assert.deepEqual(readdirSync(directory), names);
     const empty = newDirectory();
     await mkdir(empty);
@@ -98,14 +105,35 @@ describe("snapshot", () => {
 
   it("that is read without being restored tells what it holds", async () => {
     const versions = readSnapshot(from([await smallSnapshot()]));
-    assert.deepEqual((await versions.next()).value, [["/a", "1"], ["/b", "2"], ["/c", "3"]].map(([key, value], index) => ({ key, value: new Uint8Array(Buffer.from(value!)), valueBytes: 1, createRevision: index + 2, modRevision: index + 2, expiresAtMs: 0, isDeleted: false, previous: undefined })));
+    assert.deepEqual(
+      (await versions.next()).value,
+      [
+        ["/a", "1"],
+        ["/b", "2"],
+        ["/c", "3"],
+      ].map(([key, value], index) => ({
+        key,
+        value: new Uint8Array(Buffer.from(value!)),
+        valueBytes: 1,
+        createRevision: index + 2,
+        modRevision: index + 2,
+        expiresAtMs: 0,
+        isDeleted: false,
+        previous: undefined,
+      })),
+    );
     assert.deepEqual(await versions.next(), { done: true, value: { revision: 4, count: 3 } });
   });
 });
 
 async function smallSnapshot(): Promise<Buffer> {
   await using store = openMemoryStore({ clock: new VirtualClock() });
-  for (const [key, value] of [["/a", "1"], ["/b", "2"], ["/c", "3"]] as const) await putText(store, key, value, 0);
+  for (const [key, value] of [
+    ["/a", "1"],
+    ["/b", "2"],
+    ["/c", "3"],
+  ] as const)
+    await putText(store, key, value, 0);
   return Buffer.concat(await Array.fromAsync(writeSnapshot(store)));
 }
 

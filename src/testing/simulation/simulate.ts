@@ -97,7 +97,8 @@ function watchInvariants(simulation: Simulation, state: StoredState, cluster: Te
     try {
       simulation.check?.(change);
     } catch (error) {
-      if (broken.length < keptBreaches) broken.push(`${new Date(cluster.clock.nowMs()).toISOString()} ${change.kind} ${(change.object ?? change.old)?.metadata.name}: ${String(error)}`);
+      if (broken.length < keptBreaches)
+        broken.push(`${new Date(cluster.clock.nowMs()).toISOString()} ${change.kind} ${(change.object ?? change.old)?.metadata.name}: ${String(error)}`);
     }
   });
   return broken;

@@ -29,8 +29,11 @@ function documents(text: string): KubeObject[] {
 
 async function resourceFor(cluster: TestCluster, { apiVersion = "", kind = "" }: KubeObject): Promise<ResourceType> {
   const groupVersion = parseApiVersion(apiVersion);
-  if (groupVersion === undefined || kind === "") throw new TypeError(`an object needs apiVersion and kind; this one has ${JSON.stringify({ apiVersion, kind } satisfies JsonObject)}`);
-  const builtIn = Object.values(resources as Readonly<Record<string, ResourceType>>).find((type) => type.kind === kind && type.group === groupVersion.group && type.version === groupVersion.version);
+  if (groupVersion === undefined || kind === "")
+    throw new TypeError(`an object needs apiVersion and kind; this one has ${JSON.stringify({ apiVersion, kind } satisfies JsonObject)}`);
+  const builtIn = Object.values(resources as Readonly<Record<string, ResourceType>>).find(
+    (type) => type.kind === kind && type.group === groupVersion.group && type.version === groupVersion.version,
+  );
   const found = builtIn ?? resourceOfKind(await discoverResources(cluster.client), { ...groupVersion, kind });
   if (found === undefined) throw new TypeError(`the cluster serves no ${kind} of ${apiVersion}: apply its CustomResourceDefinition first`);
   return found;

@@ -32,7 +32,10 @@ const provisionerUser = "system:serviceaccount:kube-system:coracle-local-path";
 export const storage: ClusterComponent = async (context) => {
   const { transportFor, clock, random, log, signal } = context;
   await ensureComponentRole({ environment: { clock }, transportFor }, { name: "system:coracle-local-path", user: provisionerUser, rules: provisionerRules() });
-  const transport = transportFor({ username: provisionerUser, groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"] });
+  const transport = transportFor({
+    username: provisionerUser,
+    groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"],
+  });
   await createProvisioner({ transport, clock, random, log, directories: noDirectories("/volumes") }).run(signal);
 };
 

@@ -11,7 +11,11 @@ const web = (replicas: number): Deployment => ({
   kind: "Deployment",
   apiVersion: "apps/v1",
   metadata: { name: "web", namespace: "default" },
-  spec: { replicas, selector: { matchLabels: { app: "web" } }, template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "nginx:1.29" }] } } },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app: "web" } },
+    template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "nginx:1.29" }] } },
+  },
 });
 
 test("a Deployment gets its pods, on nodes, available; decisions, placements and events tell how", async () => {
@@ -23,7 +27,10 @@ test("a Deployment gets its pods, on nodes, available; decisions, placements and
   const scaled = cluster.decisions().find(({ controller }) => controller === "deployment-controller");
   equal(scaled?.key, "default/web");
   match(scaled?.actions.join() ?? "", /create replicasets default\/web-/);
-  deepEqual(cluster.placements().map(({ kind }) => kind), ["assigned", "assigned", "assigned"]);
+  deepEqual(
+    cluster.placements().map(({ kind }) => kind),
+    ["assigned", "assigned", "assigned"],
+  );
   ok((await cluster.events("default")).some(({ reason }) => reason === "ScalingReplicaSet"));
   match(cluster.story(), /deployment-controller event ScalingReplicaSet Deployment\/web: Scaled up replica set web-\w+ from 0 to 3/);
 });
@@ -87,7 +94,10 @@ test("a node that is stopped loses its pods to the others; one that comes back i
   await cluster.stop("node-1");
   await cluster.advance("7m");
   const { items } = await cluster.client.list(resources.pods, "default");
-  deepEqual(items.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ spec }) => spec?.nodeName), ["node-2", "node-2"]);
+  deepEqual(
+    items.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ spec }) => spec?.nodeName),
+    ["node-2", "node-2"],
+  );
   cluster.startNode("node-1");
   await cluster.settled();
   const { status } = await cluster.client.get(resources.nodes, "", "node-1");
@@ -99,8 +109,18 @@ test("a node that is stopped loses its pods to the others; one that comes back i
 test("claims get volumes, where their pods are", async () => {
   await using cluster = await startCluster();
   await cluster.apply(
-    { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } },
-    { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }], volumes: [{ name: "v", persistentVolumeClaim: { claimName: "data" } }] } },
+    {
+      apiVersion: "v1",
+      kind: "PersistentVolumeClaim",
+      metadata: { name: "data" },
+      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+    },
+    {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "p" },
+      spec: { containers: [{ name: "c", image: "i" }], volumes: [{ name: "v", persistentVolumeClaim: { claimName: "data" } }] },
+    },
   );
   await cluster.settled();
   equal((await cluster.client.get(resources.persistentVolumeClaims, "default", "data")).status?.phase, "Bound");
@@ -119,7 +139,14 @@ test("custom resources are served once they are applied", async () => {
           group: "example.com",
           scope: "Namespaced",
           names: { plural: "widgets", singular: "widget", kind: "Widget" },
-          versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", properties: { spec: { type: "object", properties: { size: { type: "integer" } } } } } } }],
+          versions: [
+            {
+              name: "v1",
+              served: true,
+              storage: true,
+              schema: { openAPIV3Schema: { type: "object", properties: { spec: { type: "object", properties: { size: { type: "integer" } } } } } },
+            },
+          ],
         },
       },
     ],

@@ -115,8 +115,19 @@ const verbs = { POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" 
 function writeEntry(atMs: number, request: ApiRequest, response: ApiResponse): WriteEntry {
   const answer = response.body.kind === "bytes" ? parsed(response.body.bytes) : {};
   const isEvent = request.method !== "DELETE" && /\/events(\/|$)/.test(request.path) && response.status < 300;
-  const message = isEvent ? `${answer.reason ?? ""} ${answer.involvedObject?.kind ?? ""}/${answer.involvedObject?.name ?? ""}: ${answer.message ?? ""}` : response.status < 300 ? "" : (answer.message ?? "");
-  return { atMs, by: author(request), verb: verbs[request.method as keyof typeof verbs], subject: subjectOf(request, answer.metadata?.name), status: response.status, message };
+  const message = isEvent
+    ? `${answer.reason ?? ""} ${answer.involvedObject?.kind ?? ""}/${answer.involvedObject?.name ?? ""}: ${answer.message ?? ""}`
+    : response.status < 300
+      ? ""
+      : (answer.message ?? "");
+  return {
+    atMs,
+    by: author(request),
+    verb: verbs[request.method as keyof typeof verbs],
+    subject: subjectOf(request, answer.metadata?.name),
+    status: response.status,
+    message,
+  };
 }
 
 function subjectOf({ method, path }: ApiRequest, created: string | undefined): string {
@@ -166,6 +177,14 @@ function actionTexts(action: Action): string[] {
   }
 }
 
-function nameText({ namespace, name, generateName }: { readonly namespace?: string | undefined; readonly name?: string | undefined; readonly generateName?: string | undefined }): string {
+function nameText({
+  namespace,
+  name,
+  generateName,
+}: {
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly generateName?: string | undefined;
+}): string {
   return `${namespace === undefined || namespace === "" ? "" : `${namespace}/`}${name ?? `${generateName ?? ""}*`}`;
 }

@@ -21,7 +21,18 @@ export class MeasuredServer implements AsyncDisposable {
   static async start(options: MeasuredServerOptions): Promise<MeasuredServer> {
     const bundle = options.bundle ?? path.join(root, "dist", "coracle.mjs");
     const folder = await mkdtemp(path.join(tmpdir(), "coracle-bench-api-"));
-    const args = ["up", "--components", options.components ?? "apiserver", ...(options.flags ?? []), "--store", "lmdb", "--port", String(options.port), "--data-dir", path.join(folder, "data")];
+    const args = [
+      "up",
+      "--components",
+      options.components ?? "apiserver",
+      ...(options.flags ?? []),
+      "--store",
+      "lmdb",
+      "--port",
+      String(options.port),
+      "--data-dir",
+      path.join(folder, "data"),
+    ];
     const child = spawn(process.execPath, ["--max-semi-space-size=16", ...(options.nodeFlags ?? []), "--import", probe, bundle, ...args], {
       stdio: ["ignore", "pipe", "inherit"],
       env: { ...process.env, CORACLE_LOOP_PROBE: path.join(folder, "loop"), NODE_COMPILE_CACHE: path.join(path.dirname(bundle), ".compile-cache") },

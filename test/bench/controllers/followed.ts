@@ -55,7 +55,8 @@ export class FollowedObjects implements AsyncDisposable {
       this.#onChange = () => {
         if (this.#done.size === count) settle(resolve);
         else if (this.#isLost) settle(() => reject(new Error("the watch has ended")));
-        else if (performance.now() - this.#changedMs > patienceMs) settle(() => reject(new Error(`${this.#done.size} instead of ${count}, and no change for ${patienceMs / 1000} s`)));
+        else if (performance.now() - this.#changedMs > patienceMs)
+          settle(() => reject(new Error(`${this.#done.size} instead of ${count}, and no change for ${patienceMs / 1000} s`)));
       };
       this.#onChange();
     });

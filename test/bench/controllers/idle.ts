@@ -27,7 +27,9 @@ export async function idle(options: BenchOptions, scale: number): Promise<Row[]>
     const count = await fill(cluster, scale);
     await delay(settlingMs);
     const { size } = await stat(log);
-    const full = await measured(cluster, { work: `an idle cluster of 10 nodes for 60 s: with ${count} objects`, count: idleSeconds }, () => delay(idleSeconds * 1000));
+    const full = await measured(cluster, { work: `an idle cluster of 10 nodes for 60 s: with ${count} objects`, count: idleSeconds }, () =>
+      delay(idleSeconds * 1000),
+    );
     console.table(requests((await readFile(log)).subarray(size).toString()));
     return [empty, full];
   } finally {
@@ -50,7 +52,9 @@ async function fill(cluster: BenchCluster, scale: number): Promise<number> {
     await cluster.create("/api/v1/namespaces/bench/services", service(`web-${index}`), index);
   });
   await inFlight(50, done, (index) => cluster.create(batch, job(`job-${index}`), index));
-  await inFlight(50, configs, (index) => cluster.create("/api/v1/namespaces/bench/configmaps", { metadata: { name: `config-${index}` }, data: { text: "x" } }, index));
+  await inFlight(50, configs, (index) =>
+    cluster.create("/api/v1/namespaces/bench/configmaps", { metadata: { name: `config-${index}` }, data: { text: "x" } }, index),
+  );
   await available.reached(workloads);
   await complete.reached(done);
   return workloads * 6 + done * 2 + configs;

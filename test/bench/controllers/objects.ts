@@ -4,12 +4,18 @@ const container = { name: "pause", image: "registry.k8s.io/pause:3.10", resource
 
 export function deployment(name: string, replicas: number, annotations: Record<string, string> = {}): object {
   const labels = { app: name };
-  return { metadata: { name }, spec: { replicas, selector: { matchLabels: labels }, template: { metadata: { labels, annotations }, spec: { ...podSpec, containers: [container] } } } };
+  return {
+    metadata: { name },
+    spec: { replicas, selector: { matchLabels: labels }, template: { metadata: { labels, annotations }, spec: { ...podSpec, containers: [container] } } },
+  };
 }
 
 /** Its pod ends well after a tenth of a second. */
 export function job(name: string): object {
-  const template = { metadata: { annotations: { "simulated.coracle.dev/exit": "after=100ms" } }, spec: { ...podSpec, restartPolicy: "Never", containers: [container] } };
+  const template = {
+    metadata: { annotations: { "simulated.coracle.dev/exit": "after=100ms" } },
+    spec: { ...podSpec, restartPolicy: "Never", containers: [container] },
+  };
   return { metadata: { name }, spec: { template } };
 }
 

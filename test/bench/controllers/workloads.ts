@@ -54,7 +54,9 @@ export async function namespace(options: BenchOptions, scale: number): Promise<R
   const data = { text: "x".repeat(500) };
   await inFlight(100, count, (index) => {
     const name = `object-${index}`;
-    return index % 2 === 0 ? cluster.create("/api/v1/namespaces/bench/configmaps", { metadata: { name }, data }, index) : cluster.create("/api/v1/namespaces/bench/secrets", { metadata: { name }, stringData: data }, index);
+    return index % 2 === 0
+      ? cluster.create("/api/v1/namespaces/bench/configmaps", { metadata: { name }, data }, index)
+      : cluster.create("/api/v1/namespaces/bench/secrets", { metadata: { name }, stringData: data }, index);
   });
   return [await deleted(cluster, { work: "a namespace with objects: gone", count, budget: 5 })];
 }
@@ -79,7 +81,9 @@ export async function autoscalers(options: BenchOptions, scale: number): Promise
   await cluster.namespace("bench");
   await using available = await cluster.follow(base, ({ spec, status }) => spec?.replicas === 2 && status?.availableReplicas === 2);
   await using present = await cluster.follow(base, isAvailable);
-  await inFlight(50, count, (index) => cluster.create(base, deployment(`web-${index}`, 1, { "simulated.coracle.dev/usage": "cpu-millis=40,memory-bytes=16777216" }), index));
+  await inFlight(50, count, (index) =>
+    cluster.create(base, deployment(`web-${index}`, 1, { "simulated.coracle.dev/usage": "cpu-millis=40,memory-bytes=16777216" }), index),
+  );
   await present.reached(count);
   const scaled = await measured(cluster, { work: "HPAs: all targets at their new size and available", count }, async () => {
     await inFlight(50, count, (index) => cluster.create(path, autoscaler(`web-${index}`, 2), index));
@@ -114,7 +118,16 @@ export async function measured({ server }: BenchCluster, { work, count, budget }
   const seconds = (performance.now() - fromMs) / 1000;
   const cpuMicros = Math.round((((await server.cpuSeconds()) - cpu) / count) * 1e6);
   const longestBlockMs = Math.round(await server.longestBlockMs());
-  return { work, count, seconds: Number(seconds.toFixed(2)), budget, perSecond: Math.round(count / seconds), cpuMicros, longestBlockMs, privateMiB: Math.round(await server.privateMiB()) };
+  return {
+    work,
+    count,
+    seconds: Number(seconds.toFixed(2)),
+    budget,
+    perSecond: Math.round(count / seconds),
+    cpuMicros,
+    longestBlockMs,
+    privateMiB: Math.round(await server.privateMiB()),
+  };
 }
 
 export function delay(ms: number): Promise<void> {

@@ -33,7 +33,8 @@ export class BoundPods implements AsyncDisposable {
     this.#wanted = count;
     if (this.count >= count) return;
     const late = setInterval(() => {
-      if (performance.now() - this.#changedMs > patienceMs) this.#fail(new Error(`${this.count} of ${count} pods are bound, and no more for ${patienceMs / 1000} s`));
+      if (performance.now() - this.#changedMs > patienceMs)
+        this.#fail(new Error(`${this.count} of ${count} pods are bound, and no more for ${patienceMs / 1000} s`));
     }, 1000);
     try {
       await new Promise<void>((resolve, reject) => {
@@ -47,7 +48,9 @@ export class BoundPods implements AsyncDisposable {
 
   /** From creation to binding, of the pods in `createdMs` called `measured-…`. */
   latencies(createdMs: ReadonlyMap<string, number>): number[] {
-    return [...createdMs].flatMap(([name, startedMs]) => (name.startsWith("measured-") && this.#boundMs.has(name) ? [this.#boundMs.get(name)! - startedMs] : []));
+    return [...createdMs].flatMap(([name, startedMs]) =>
+      name.startsWith("measured-") && this.#boundMs.has(name) ? [this.#boundMs.get(name)! - startedMs] : [],
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -104,7 +104,11 @@ class Making {
     for (let round = 0; !isOver(); round++) {
       const name = `churn-${round}`;
       const paths = ["/api/v1/nodes", "/api/v1/namespaces/bench-0/services", "/api/v1/namespaces/bench-0/pods"];
-      const objects = [nodeOf(0, undefined, name), { metadata: { name }, spec: { ports: [{ port: 80 }] } }, podOf(name, { index: 0, nodes: 1 }, { count: 1, requests: { cpu: "9" } })];
+      const objects = [
+        nodeOf(0, undefined, name),
+        { metadata: { name }, spec: { ports: [{ port: 80 }] } },
+        podOf(name, { index: 0, nodes: 1 }, { count: 1, requests: { cpu: "9" } }),
+      ];
       for (const [index, path] of paths.entries()) await this.#create(path, objects[index]!, index);
       for (const [index, path] of paths.entries()) await this.#send(index, "DELETE", `${path}/${name}?gracePeriodSeconds=0`);
     }
@@ -127,7 +131,11 @@ function nodeOf(index: number, { cpu = "4" }: Workload["node"] = {}, name = `nod
   return { metadata: { name, labels }, status: { capacity: room, allocatable: room, conditions: [{ type: "Ready", status: "True" }] } };
 }
 
-function podOf(name: string, { index, nodes }: { index: number; nodes: number }, { labels = {}, spec = {}, requests = { cpu: "100m", memory: "500Mi" }, isOnePerNode }: Batch): object {
+function podOf(
+  name: string,
+  { index, nodes }: { index: number; nodes: number },
+  { labels = {}, spec = {}, requests = { cpu: "100m", memory: "500Mi" }, isOnePerNode }: Batch,
+): object {
   const containers = [{ name: "pause", image: "registry.k8s.io/pause:3.10", ports: [{ containerPort: 80 }], resources: { requests, limits: requests } }];
   const matchFields = [{ key: "metadata.name", operator: "In", values: [`node-${index % nodes}`] }];
   const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] } } };

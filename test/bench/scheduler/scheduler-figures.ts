@@ -14,5 +14,8 @@ export async function schedulerFigures({ ca, certificate, key }: ConnectionSetti
       .on("error", reject);
   });
   const valueOf = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? 0);
-  return { decisions: valueOf("scheduler_scheduling_algorithm_duration_seconds_count"), seconds: valueOf("scheduler_scheduling_algorithm_duration_seconds_sum") };
+  return {
+    decisions: valueOf("scheduler_scheduling_algorithm_duration_seconds_count"),
+    seconds: valueOf("scheduler_scheduling_algorithm_duration_seconds_sum"),
+  };
 }

@@ -36,7 +36,9 @@ const term = (labels: Record<string, string>, topologyKey: string, isByNamespace
   ...(isByNamespace && { namespaceSelector: { matchLabels: { team: "devops" } } }),
 });
 const required = (...parameters: Parameters<typeof term>) => ({ requiredDuringSchedulingIgnoredDuringExecution: [term(...parameters)] });
-const preferred = (...parameters: Parameters<typeof term>) => ({ preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm: term(...parameters) }] });
+const preferred = (...parameters: Parameters<typeof term>) => ({
+  preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm: term(...parameters) }],
+});
 const spread = (whenUnsatisfiable: string, labels: Record<string, string>) => ({
   topologySpreadConstraints: [{ maxSkew: 5, topologyKey: zone, whenUnsatisfiable, labelSelector: { matchLabels: labels } }],
 });
@@ -122,7 +124,11 @@ export const workloads: readonly Workload[] = [
       count: 10_000,
       spec: {
         affinity: {
-          nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: zone, operator: "In", values: ["zone-0", "zone-1"] }] }] } },
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: {
+              nodeSelectorTerms: [{ matchExpressions: [{ key: zone, operator: "In", values: ["zone-0", "zone-1"] }] }],
+            },
+          },
         },
       },
     },
@@ -163,7 +169,13 @@ export const workloads: readonly Workload[] = [
     measured: affine(2_000, yellow, { podAntiAffinity: preferred(yellow, host, true) }, 50),
     threshold: 55,
   },
-  { name: "TopologySpreading", nodes: 5_000, before: plain(5_000), measured: { count: 5_000, labels: blue, spec: spread("DoNotSchedule", blue) }, threshold: 460 },
+  {
+    name: "TopologySpreading",
+    nodes: 5_000,
+    before: plain(5_000),
+    measured: { count: 5_000, labels: blue, spec: spread("DoNotSchedule", blue) },
+    threshold: 460,
+  },
   {
     name: "PreferredTopologySpreading",
     nodes: 5_000,

@@ -6,7 +6,19 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { AppsV1Api, CoreV1Api, Exec, KubeConfig, KubernetesObjectApi, Log, PatchStrategy, VersionApi, Watch, makeInformer, setHeaderOptions } from "@kubernetes/client-node";
+import {
+  AppsV1Api,
+  CoreV1Api,
+  Exec,
+  KubeConfig,
+  KubernetesObjectApi,
+  Log,
+  PatchStrategy,
+  VersionApi,
+  Watch,
+  makeInformer,
+  setHeaderOptions,
+} from "@kubernetes/client-node";
 import type { ApiException, V1ConfigMap, V1Pod, V1Status } from "@kubernetes/client-node";
 
 const namespace = "default";
@@ -28,16 +40,27 @@ async function objects(): Promise<void> {
   const { promise: isDeleted, resolve } = Promise.withResolvers<void>();
   const { metadata } = await core.listNamespacedConfigMap({ namespace });
   const query = { labelSelector: "of=node", resourceVersion: metadata!.resourceVersion! };
-  const leaving = await new Watch(config).watch(`/api/v1/namespaces/${namespace}/configmaps`, query, (type, object: V1ConfigMap) => {
-    seen.push(`${type} ${object.metadata!.name}`);
-    if (type === "DELETED") resolve();
-  }, () => {});
+  const leaving = await new Watch(config).watch(
+    `/api/v1/namespaces/${namespace}/configmaps`,
+    query,
+    (type, object: V1ConfigMap) => {
+      seen.push(`${type} ${object.metadata!.name}`);
+      if (type === "DELETED") resolve();
+    },
+    () => {},
+  );
   await core.createNamespacedConfigMap({ namespace, body: { metadata: { name: "map", labels: { of: "node" } }, data: { a: "1" } } });
   const patched = await core.patchNamespacedConfigMap({ name: "map", namespace, body: [{ op: "add", path: "/data/b", value: "2" }] });
   assert.deepEqual(patched.data, { a: "1", b: "2" });
-  const merged = await core.patchNamespacedConfigMap({ name: "map", namespace, body: { data: { a: null } } }, setHeaderOptions("Content-Type", PatchStrategy.MergePatch));
+  const merged = await core.patchNamespacedConfigMap(
+    { name: "map", namespace, body: { data: { a: null } } },
+    setHeaderOptions("Content-Type", PatchStrategy.MergePatch),
+  );
   assert.deepEqual(merged.data, { b: "2" });
-  await assert.rejects(core.replaceNamespacedConfigMap({ name: "map", namespace, body: { ...patched, data: {} } }), (error: ApiException<string>) => error.code === 409 && (JSON.parse(error.body) as V1Status).reason === "Conflict");
+  await assert.rejects(
+    core.replaceNamespacedConfigMap({ name: "map", namespace, body: { ...patched, data: {} } }),
+    (error: ApiException<string>) => error.code === 409 && (JSON.parse(error.body) as V1Status).reason === "Conflict",
+  );
   await core.deleteNamespacedConfigMap({ name: "map", namespace });
   await isDeleted;
   assert.deepEqual(seen, ["ADDED map", "MODIFIED map", "MODIFIED map", "DELETED map"]);
@@ -61,19 +84,39 @@ async function informer(): Promise<void> {
     await core.deleteNamespacedConfigMap({ name, namespace });
   }
   await isOver;
-  assert.deepEqual(seen, ["informed-1", "informed-2"].flatMap((name) => [`add ${name}`, `update ${name}`, `delete ${name}`]));
+  assert.deepEqual(
+    seen,
+    ["informed-1", "informed-2"].flatMap((name) => [`add ${name}`, `update ${name}`, `delete ${name}`]),
+  );
   await maps.stop();
 }
 
 async function anyKind(): Promise<void> {
   const objects = KubernetesObjectApi.makeApiClient(config);
-  const deployment = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace }, spec: { replicas: 2, selector: { matchLabels: { app: "web" } }, template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web", command: ["sh", "-c", "echo started; exec sleep 1000"] }] } } } };
+  const deployment = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "web", namespace },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: { app: "web" } },
+      template: {
+        metadata: { labels: { app: "web" } },
+        spec: { containers: [{ name: "web", image: "web", command: ["sh", "-c", "echo started; exec sleep 1000"] }] },
+      },
+    },
+  };
   await objects.patch(deployment, undefined, undefined, "node", true, PatchStrategy.ServerSideApply);
   const apps = config.makeApiClient(AppsV1Api);
   const { promise: isAvailable, resolve } = Promise.withResolvers<void>();
-  const leaving = await new Watch(config).watch(`/apis/apps/v1/namespaces/${namespace}/deployments`, {}, (_type, { status }) => {
-    if (status?.availableReplicas === 2) resolve();
-  }, () => {});
+  const leaving = await new Watch(config).watch(
+    `/apis/apps/v1/namespaces/${namespace}/deployments`,
+    {},
+    (_type, { status }) => {
+      if (status?.availableReplicas === 2) resolve();
+    },
+    () => {},
+  );
   await isAvailable;
   leaving.abort();
   const scale = await apps.readNamespacedDeploymentScale({ name: "web", namespace });
@@ -92,7 +135,17 @@ async function pods(): Promise<void> {
 
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const { promise: status, resolve } = Promise.withResolvers<V1Status>();
-  await new Exec(config).exec(namespace, name, "web", ["sh", "-c", "read line; echo said $line; echo aside >&2; exit 3"], stdout, stderr, stdin, false, resolve);
+  await new Exec(config).exec(
+    namespace,
+    name,
+    "web",
+    ["sh", "-c", "read line; echo said $line; echo aside >&2; exit 3"],
+    stdout,
+    stderr,
+    stdin,
+    false,
+    resolve,
+  );
   stdin.write("it\n");
   const { reason, details } = await status;
   for (const stream of [stdout, stderr]) stream.end();

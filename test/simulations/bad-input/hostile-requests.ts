@@ -36,7 +36,13 @@ export function hostileRequest(random: Random): HostileRequest {
     case 6:
       return { method: "GET", path: pick(collections), query: query(random, pick), headers: {}, body: new Uint8Array() };
     case 7:
-      return { method: pick(methods), path: oddPath(random, pick), query: query(random, pick), headers: oddHeaders(pick), body: random.bytes(random.integer(50)) };
+      return {
+        method: pick(methods),
+        path: oddPath(random, pick),
+        query: query(random, pick),
+        headers: oddHeaders(pick),
+        body: random.bytes(random.integer(50)),
+      };
     case 8:
       return write(pick, nestedProtobuf(random), "application/vnd.kubernetes.protobuf");
     case 9:
@@ -52,14 +58,45 @@ type Pick = <T>(from: readonly T[]) => T;
 
 const bodyLimit = 256 * 1024;
 const object = "/api/v1/namespaces/default/configmaps/there";
-const collections = ["/api/v1/namespaces/default/configmaps", "/api/v1/pods", "/api/v1/namespaces/default/pods", "/apis/apps/v1/namespaces/default/deployments", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "/apis/rbac.authorization.k8s.io/v1/clusterroles", "/apis/example.com/v1/namespaces/default/widgets", "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"];
-const mediaTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/cbor", "text/plain", "", ";", "application/json;charset=\u0000"];
-const patchTypes = ["application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml", "application/nothing"];
+const collections = [
+  "/api/v1/namespaces/default/configmaps",
+  "/api/v1/pods",
+  "/api/v1/namespaces/default/pods",
+  "/apis/apps/v1/namespaces/default/deployments",
+  "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+  "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+  "/apis/example.com/v1/namespaces/default/widgets",
+  "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+  "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+];
+const mediaTypes = [
+  "application/json",
+  "application/yaml",
+  "application/vnd.kubernetes.protobuf",
+  "application/cbor",
+  "text/plain",
+  "",
+  ";",
+  "application/json;charset=\u0000",
+];
+const patchTypes = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  "application/apply-patch+yaml",
+  "application/nothing",
+];
 const methods = ["GET", "PUT", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS", "BREW", ""];
 
 function write(pick: Pick, body: Uint8Array, contentType: string): HostileRequest {
   const isUpdate = pick([true, false]);
-  return { method: isUpdate ? "PUT" : "POST", path: isUpdate ? object : pick(collections), query: pick(["", "fieldValidation=Strict", "fieldValidation=Warn"]), headers: { "content-type": contentType }, body };
+  return {
+    method: isUpdate ? "PUT" : "POST",
+    path: isUpdate ? object : pick(collections),
+    query: pick(["", "fieldValidation=Strict", "fieldValidation=Warn"]),
+    headers: { "content-type": contentType },
+    body,
+  };
 }
 
 const kinds = [
@@ -113,7 +150,9 @@ function absurd(random: Random, pick: Pick): HostileRequest {
 function withName(bytes: Uint8Array, type: string): Uint8Array {
   if (type !== "application/json") return bytes;
   const value = JSON.parse(Buffer.from(bytes).toString()) as JsonObject;
-  return Buffer.from(JSON.stringify({ ...value, metadata: { ...(value["metadata"] as JsonObject), name: "absurd", namespace: undefined, resourceVersion: undefined } }));
+  return Buffer.from(
+    JSON.stringify({ ...value, metadata: { ...(value["metadata"] as JsonObject), name: "absurd", namespace: undefined, resourceVersion: undefined } }),
+  );
 }
 
 function cutOff(random: Random, pick: Pick): HostileRequest {
@@ -130,9 +169,22 @@ function bent(random: Random, pick: Pick): HostileRequest {
 
 function nested(random: Random, pick: Pick): string {
   const depth = pick([10, 1000, 9000, 9999, 10_001, 40_000, 100_000]);
-  const [open, close] = pick([["[", "]"], ['{"a":', "}"], ["[[],", "]"], ['{"a":[', "]}"], ["{", "}"], ["[", ""]] as const);
+  const [open, close] = pick([
+    ["[", "]"],
+    ['{"a":', "}"],
+    ["[[],", "]"],
+    ['{"a":[', "]}"],
+    ["{", "}"],
+    ["[", ""],
+  ] as const);
   const inner = open.repeat(depth) + (open.endsWith(":") ? "1" : "") + close.repeat(depth);
-  const [apiVersion, kind, place] = pick([["v1", "ConfigMap", "data"], ["v1", "Pod", "spec"], ["example.com/v1", "Widget", "spec"], ["apiextensions.k8s.io/v1", "CustomResourceDefinition", "spec"], ["apps/v1", "ControllerRevision", "data"]] as const);
+  const [apiVersion, kind, place] = pick([
+    ["v1", "ConfigMap", "data"],
+    ["v1", "Pod", "spec"],
+    ["example.com/v1", "Widget", "spec"],
+    ["apiextensions.k8s.io/v1", "CustomResourceDefinition", "spec"],
+    ["apps/v1", "ControllerRevision", "data"],
+  ] as const);
   return pick([inner, `{"apiVersion":"${apiVersion}","kind":"${kind}","metadata":{"name":"n${random.integer(1000)}"},"${place}":${inner}}`]);
 }
 
@@ -161,21 +213,52 @@ function bomb(random: Random, pick: Pick): string {
 
 function patch(random: Random, pick: Pick): HostileRequest {
   const text = patchText(random, pick);
-  return { method: "PATCH", path: pick([object, "/apis/apps/v1/namespaces/default/deployments/there", "/apis/example.com/v1/namespaces/default/widgets/there"]), query: pick(["", "fieldManager=m", "fieldManager=m&force=true"]), headers: { "content-type": pick(patchTypes) }, body: Buffer.from(text.slice(0, bodyLimit)) };
+  return {
+    method: "PATCH",
+    path: pick([object, "/apis/apps/v1/namespaces/default/deployments/there", "/apis/example.com/v1/namespaces/default/widgets/there"]),
+    query: pick(["", "fieldManager=m", "fieldManager=m&force=true"]),
+    headers: { "content-type": pick(patchTypes) },
+    body: Buffer.from(text.slice(0, bodyLimit)),
+  };
 }
 
 function patchText(random: Random, pick: Pick): string {
-  const path = pick(["/data", "/data/a", "/metadata/labels", "", "/", "/metadata/name", `/${"a/".repeat(5000)}`, "/data/~2", "/-", "/spec/-", "/metadata/managedFields/0/fieldsV1", "/__proto__/x", "/constructor/prototype/x"]);
+  const path = pick([
+    "/data",
+    "/data/a",
+    "/metadata/labels",
+    "",
+    "/",
+    "/metadata/name",
+    `/${"a/".repeat(5000)}`,
+    "/data/~2",
+    "/-",
+    "/spec/-",
+    "/metadata/managedFields/0/fieldsV1",
+    "/__proto__/x",
+    "/constructor/prototype/x",
+  ]);
   const op = pick(["add", "copy", "move", "remove", "replace", "test", "grow", ""]);
   switch (random.integer(7)) {
     case 0:
       return JSON.stringify(Array.from({ length: pick([1, 100, 3000, 10_001]) }, () => ({ op, path, from: pick(["/data", "", path]), value: { a: "x" } })));
     case 1:
-      return JSON.stringify([{ op: "add", path: "/data", value: { a: "x".repeat(1000) } }, ...Array.from({ length: 60 }, () => ({ op: "copy", from: "/data", path: `/data/${pick(["a", "b"])}` }))]);
+      return JSON.stringify([
+        { op: "add", path: "/data", value: { a: "x".repeat(1000) } },
+        ...Array.from({ length: 60 }, () => ({ op: "copy", from: "/data", path: `/data/${pick(["a", "b"])}` })),
+      ]);
     case 2:
       return JSON.stringify({ metadata: { labels: Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, null])) } });
     case 3:
-      return JSON.stringify({ spec: { template: { spec: { containers: Array.from({ length: 500 }, (_, index) => ({ name: `c${index % 250}`, $patch: pick(["delete", "merge", "replace", "x"]) })) } } }, $setElementOrder: null, $retainKeys: [1, {}] });
+      return JSON.stringify({
+        spec: {
+          template: {
+            spec: { containers: Array.from({ length: 500 }, (_, index) => ({ name: `c${index % 250}`, $patch: pick(["delete", "merge", "replace", "x"]) })) },
+          },
+        },
+        $setElementOrder: null,
+        $retainKeys: [1, {}],
+      });
     case 4:
       return nested(random, pick);
     case 5:
@@ -187,19 +270,117 @@ function patchText(random: Random, pick: Pick): string {
 
 function query(random: Random, pick: Pick): string {
   const long = pick(["a=b,", "a in (b,c),", "!a,", "((((", "a==", "metadata.name=x,", "\\,", "%00", "=", ","]).repeat(pick([1, 50, 4000]));
-  const values = [long, "", "-1", "0", "1", "99999999999999999999", "1e9", "true", "null", "%zz", "%", encodeURIComponent("a in (b"), encodeURIComponent("🛶"), "AAAA", Buffer.from('{"v":"meta.k8s.io/v1","rv":-5,"start":"\\u0000"}').toString("base64url"), Buffer.from("[".repeat(30_000)).toString("base64url")];
-  const names = ["labelSelector", "fieldSelector", "limit", "continue", "resourceVersion", "resourceVersionMatch", "timeoutSeconds", "timeout", "pretty", "dryRun", "fieldManager", "fieldValidation", "watch", "allowWatchBookmarks", "sendInitialEvents", "includeObject", "__proto__", "propagationPolicy", "gracePeriodSeconds", "orphanDependents"];
-  return Array.from({ length: random.integer(4) }, () => `${pick(names)}=${pick(values)}`).filter((part) => part !== "watch=true" && part !== "watch=1").join("&");
+  const values = [
+    long,
+    "",
+    "-1",
+    "0",
+    "1",
+    "99999999999999999999",
+    "1e9",
+    "true",
+    "null",
+    "%zz",
+    "%",
+    encodeURIComponent("a in (b"),
+    encodeURIComponent("🛶"),
+    "AAAA",
+    Buffer.from('{"v":"meta.k8s.io/v1","rv":-5,"start":"\\u0000"}').toString("base64url"),
+    Buffer.from("[".repeat(30_000)).toString("base64url"),
+  ];
+  const names = [
+    "labelSelector",
+    "fieldSelector",
+    "limit",
+    "continue",
+    "resourceVersion",
+    "resourceVersionMatch",
+    "timeoutSeconds",
+    "timeout",
+    "pretty",
+    "dryRun",
+    "fieldManager",
+    "fieldValidation",
+    "watch",
+    "allowWatchBookmarks",
+    "sendInitialEvents",
+    "includeObject",
+    "__proto__",
+    "propagationPolicy",
+    "gracePeriodSeconds",
+    "orphanDependents",
+  ];
+  return Array.from({ length: random.integer(4) }, () => `${pick(names)}=${pick(values)}`)
+    .filter((part) => part !== "watch=true" && part !== "watch=1")
+    .join("&");
 }
 
 function oddPath(random: Random, pick: Pick): string {
-  const parts = ["api", "apis", "v1", "namespaces", "default", "configmaps", "there", "..", ".", "", "%2e%2e", "%00", "%zz", "%", "a".repeat(5000), "🛶", "status", "scale", "proxy", "log", "exec", "openapi", "v3", "v2", "metrics", "healthz", "watch", "__proto__", "constructor", "apps", "deployments", "version", "pods"];
+  const parts = [
+    "api",
+    "apis",
+    "v1",
+    "namespaces",
+    "default",
+    "configmaps",
+    "there",
+    "..",
+    ".",
+    "",
+    "%2e%2e",
+    "%00",
+    "%zz",
+    "%",
+    "a".repeat(5000),
+    "🛶",
+    "status",
+    "scale",
+    "proxy",
+    "log",
+    "exec",
+    "openapi",
+    "v3",
+    "v2",
+    "metrics",
+    "healthz",
+    "watch",
+    "__proto__",
+    "constructor",
+    "apps",
+    "deployments",
+    "version",
+    "pods",
+  ];
   return `/${Array.from({ length: random.integer(9) }, () => pick(parts)).join("/")}`;
 }
 
 function oddHeaders(pick: Pick): Record<string, string> {
-  const values = ["", "application/json", "application/yaml;as=Table", "application/json;as=Table;v=v9;g=meta.k8s.io", "*/*;q=0", `${"a/b,".repeat(3000)}`, ";;;", "application/vnd.kubernetes.protobuf;stream=x", "\u00ff", "gzip;q=x"];
-  return { "content-type": pick([...mediaTypes, ...patchTypes]), accept: pick(values), ...pick([{}, { "accept-encoding": pick(values) }, { "impersonate-user": pick(values) }, { "impersonate-group": pick(values) }, { authorization: pick(["Bearer x", "Basic", "Bearer ", "x".repeat(5000)]) }, { "if-none-match": pick(values) }, { traceparent: pick(values) }, { "audit-id": "x".repeat(1000) }]) };
+  const values = [
+    "",
+    "application/json",
+    "application/yaml;as=Table",
+    "application/json;as=Table;v=v9;g=meta.k8s.io",
+    "*/*;q=0",
+    `${"a/b,".repeat(3000)}`,
+    ";;;",
+    "application/vnd.kubernetes.protobuf;stream=x",
+    "\u00ff",
+    "gzip;q=x",
+  ];
+  return {
+    "content-type": pick([...mediaTypes, ...patchTypes]),
+    accept: pick(values),
+    ...pick([
+      {},
+      { "accept-encoding": pick(values) },
+      { "impersonate-user": pick(values) },
+      { "impersonate-group": pick(values) },
+      { authorization: pick(["Bearer x", "Basic", "Bearer ", "x".repeat(5000)]) },
+      { "if-none-match": pick(values) },
+      { traceparent: pick(values) },
+      { "audit-id": "x".repeat(1000) },
+    ]),
+  };
 }
 
 /** Messages within messages, as deep as the bytes go. */
@@ -208,7 +389,15 @@ function nestedProtobuf(random: Random): Uint8Array {
   let inner: Buffer = Buffer.from(random.bytes(random.integer(20)));
   const levels = [3, 50, 400, 3000][random.integer(4)]!;
   for (let level = 0; level < levels; level++) inner = Buffer.concat([Buffer.from([field, ...varint(inner.length)]), inner]);
-  return Buffer.concat([Buffer.from("k8s\0"), Buffer.from([0x0a, 0x09, 0x0a, 0x02]), Buffer.from("v1"), Buffer.from([0x12, 0x03]), Buffer.from("Pod"), Buffer.from([0x12, ...varint(inner.length)]), inner]);
+  return Buffer.concat([
+    Buffer.from("k8s\0"),
+    Buffer.from([0x0a, 0x09, 0x0a, 0x02]),
+    Buffer.from("v1"),
+    Buffer.from([0x12, 0x03]),
+    Buffer.from("Pod"),
+    Buffer.from([0x12, ...varint(inner.length)]),
+    inner,
+  ]);
 }
 
 function varint(value: number): number[] {

@@ -14,7 +14,15 @@ const tries = 4;
 /** What the requests are aimed at: objects called `there`, a custom resource. */
 export async function prepare(cluster: TestCluster): Promise<void> {
   const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-  const definition = { metadata: { name: "widgets.example.com" }, spec: { group: "example.com", scope: "Namespaced", names: { kind: "Widget", plural: "widgets" }, versions: [{ name: "v1", served: true, storage: true, schema }] } };
+  const definition = {
+    metadata: { name: "widgets.example.com" },
+    spec: {
+      group: "example.com",
+      scope: "Namespaced",
+      names: { kind: "Widget", plural: "widgets" },
+      versions: [{ name: "v1", served: true, storage: true, schema }],
+    },
+  };
   equal((await ask(cluster, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)).status, 201);
   await cluster.turn();
   const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };

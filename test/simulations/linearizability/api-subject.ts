@@ -39,9 +39,20 @@ export class ApiSubject implements Subject {
       case "get":
         return { kind: "read", kept: keptOf(await server.ask("GET", object, [200, 404])) };
       case "delete":
-        return outcomeOf(await server.ask("DELETE", object, [200, 404, 409], { kind: "DeleteOptions", apiVersion: "v1", preconditions: { resourceVersion: String(call.expected) } }));
+        return outcomeOf(
+          await server.ask("DELETE", object, [200, 404, 409], {
+            kind: "DeleteOptions",
+            apiVersion: "v1",
+            preconditions: { resourceVersion: String(call.expected) },
+          }),
+        );
       case "put": {
-        const body = { kind: "ConfigMap", apiVersion: "v1", metadata: { name: key, ...(call.expected > 0 && { resourceVersion: String(call.expected) }) }, data: { value: call.value } };
+        const body = {
+          kind: "ConfigMap",
+          apiVersion: "v1",
+          metadata: { name: key, ...(call.expected > 0 && { resourceVersion: String(call.expected) }) },
+          data: { value: call.value },
+        };
         return outcomeOf(call.expected > 0 ? await server.ask("PUT", object, [200, 404, 409], body) : await server.ask("POST", collection, [201, 409], body));
       }
     }
@@ -69,7 +80,11 @@ export class ApiSubject implements Subject {
     if (response.body.kind !== "stream") throw new Refused(response.status);
     try {
       for await (const chunk of response.body.chunks) {
-        const changes = Buffer.from(chunk).toString().trimEnd().split("\n").map((line) => changeOf(JSON.parse(line) as WatchEvent));
+        const changes = Buffer.from(chunk)
+          .toString()
+          .trimEnd()
+          .split("\n")
+          .map((line) => changeOf(JSON.parse(line) as WatchEvent));
         yield { changes, revision: changes.at(-1)!.revision };
       }
     } catch (error) {
@@ -114,7 +129,8 @@ class Server {
   static async start(shared: Store, random: Random): Promise<Server> {
     const rates: { -readonly [Key in keyof FaultRates]: number } = { failBefore: 0, failAfter: 0, delay: 0, compact: 0 };
     let store: KeptStore | undefined;
-    const wrapStore = (_own: Store, clock: ConstructorParameters<typeof KeptStore>[1]["clock"]) => (store = new SharedStore(shared, { clock, random, rates, maxDelayMs: 50 }));
+    const wrapStore = (_own: Store, clock: ConstructorParameters<typeof KeptStore>[1]["clock"]) =>
+      (store = new SharedStore(shared, { clock, random, rates, maxDelayMs: 50 }));
     const cluster = await TestCluster.start({ seed: random.integer(1_000_000), wrapStore });
     Object.assign(rates, { failBefore: 0.02, failAfter: 0.05, delay: 0.2, compact: 0.02 });
     return new Server(cluster, store!);
@@ -128,7 +144,10 @@ class Server {
   send(method: string, target: string, body?: object, signal: AbortSignal = new AbortController().signal) {
     const [path = "", query = ""] = target.split("?");
     const headers = { accept: "application/json", "content-type": "application/json" };
-    return loopbackTransport(this.#cluster.handle, admin)({ method, path, query, headers, body: Buffer.from(body === undefined ? "" : JSON.stringify(body)), signal });
+    return loopbackTransport(
+      this.#cluster.handle,
+      admin,
+    )({ method, path, query, headers, body: Buffer.from(body === undefined ? "" : JSON.stringify(body)), signal });
   }
 
   /** Rejects when the answer is none of those that say something of the state. */

@@ -38,13 +38,17 @@ class ChangeLog {
     for (const { key, call, outcome } of history.operations) {
       if (outcome.kind === "read") this.#see(key, outcome.kept);
       if (outcome.kind === "refused") this.#see(key, outcome.current?.kept);
-      if (call.kind === "delete" && (outcome.kind === "unknown" || (outcome.kind === "committed" && outcome.revision === undefined))) this.#perhapsDeleted.add(`${key} ${call.expected}`);
+      if (call.kind === "delete" && (outcome.kind === "unknown" || (outcome.kind === "committed" && outcome.revision === undefined)))
+        this.#perhapsDeleted.add(`${key} ${call.expected}`);
       if (outcome.kind !== "committed" || outcome.revision === undefined || call.kind === "get") continue;
       this.#add({ kind: call.kind, key, value: call.kind === "put" ? call.value : undefined, revision: outcome.revision });
     }
     for (const { items } of history.listings) for (const [key, kept] of items) this.#see(key, kept);
     for (const { changes } of history.watchings) for (const change of changes) this.#add(change);
-    this.#byKey = Map.groupBy([...this.#changes.values()].sort((a, b) => a.revision - b.revision), ({ key }) => key);
+    this.#byKey = Map.groupBy(
+      [...this.#changes.values()].sort((a, b) => a.revision - b.revision),
+      ({ key }) => key,
+    );
   }
 
   #see(key: string, kept: Kept | undefined): void {
@@ -53,7 +57,9 @@ class ChangeLog {
 
   #add(change: LoggedChange): void {
     const known = this.#changes.get(change.revision);
-    const isSame = known === undefined || (known.kind === change.kind && known.key === change.key && (known.value === undefined || change.value === undefined || known.value === change.value));
+    const isSame =
+      known === undefined ||
+      (known.kind === change.kind && known.key === change.key && (known.value === undefined || change.value === undefined || known.value === change.value));
     if (!isSame) throw new Misfit(`revision ${change.revision} is both ${JSON.stringify(known)} and ${JSON.stringify(change)}`);
     if (known?.value === undefined) this.#changes.set(change.revision, change);
   }
@@ -66,11 +72,13 @@ class ChangeLog {
       for (const [index, change] of changes.entries()) {
         const before = changes[index - 1];
         if (change.kind === "delete") {
-          if (before?.kind !== "put" || (change.value !== undefined && change.value !== before.value)) throw new Misfit(`${JSON.stringify(change)} deletes ${JSON.stringify(before)}`);
+          if (before?.kind !== "put" || (change.value !== undefined && change.value !== before.value))
+            throw new Misfit(`${JSON.stringify(change)} deletes ${JSON.stringify(before)}`);
           continue;
         }
         const expected = expectations.get(change.value!);
-        if (expected === undefined || values.has(change.value!)) throw new Misfit(`${JSON.stringify(change)} was written ${expected === undefined ? "by nobody" : "twice"}`);
+        if (expected === undefined || values.has(change.value!))
+          throw new Misfit(`${JSON.stringify(change)} was written ${expected === undefined ? "by nobody" : "twice"}`);
         values.add(change.value!);
         if (!this.#isStateAt(before, expected)) throw new Misfit(`${JSON.stringify(change)}, made for ${expected}, came onto ${JSON.stringify(before)}`);
       }
@@ -90,7 +98,10 @@ class ChangeLog {
     for (const [key, changes] of this.#byKey) {
       const last = changes.findLast((change) => change.revision <= revision);
       const kept = items.get(key);
-      const isRight = kept === undefined ? last === undefined || last.kind === "delete" || this.#isPerhapsDeleted(last) : last?.kind === "put" && last.revision === kept.revision;
+      const isRight =
+        kept === undefined
+          ? last === undefined || last.kind === "delete" || this.#isPerhapsDeleted(last)
+          : last?.kind === "put" && last.revision === kept.revision;
       if (!isRight) throw new Misfit(`a list at ${revision} has ${JSON.stringify(kept)} under ${key}, after ${JSON.stringify(last)}`);
     }
   }
@@ -103,14 +114,19 @@ class ChangeLog {
     }
     const shown = new Set(changes.map(({ revision }) => revision));
     for (const change of this.#changes.values()) {
-      if (change.revision > after && change.revision <= reached && !shown.has(change.revision)) throw new Misfit(`a watch from ${after} to ${reached} leaves out ${JSON.stringify(change)}`);
+      if (change.revision > after && change.revision <= reached && !shown.has(change.revision))
+        throw new Misfit(`a watch from ${after} to ${reached} leaves out ${JSON.stringify(change)}`);
     }
   }
 }
 
 /** Writes and lists that one after another were answered and called have growing revisions. */
 function checkClock({ operations, listings }: History): void {
-  const writes = operations.flatMap((operation) => (operation.outcome.kind === "committed" && operation.outcome.revision !== undefined ? [{ ...operation, revision: operation.outcome.revision, what: describeOperation(operation), isWrite: true }] : []));
+  const writes = operations.flatMap((operation) =>
+    operation.outcome.kind === "committed" && operation.outcome.revision !== undefined
+      ? [{ ...operation, revision: operation.outcome.revision, what: describeOperation(operation), isWrite: true }]
+      : [],
+  );
   const reads = listings.map((listing) => ({ ...listing, what: `a list at ${listing.revision}`, isWrite: false }));
   const all = [...writes, ...reads];
   const answers = all.toSorted((a, b) => a.returnedAt - b.returnedAt);

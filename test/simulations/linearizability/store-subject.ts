@@ -14,7 +14,9 @@ export function storeSubject(current: () => Store, crash: () => Promise<void>): 
     async call(_client, key, call) {
       if (call.kind === "get") return { kind: "read", kept: keptOf(await current().get(prefix + key)) };
       const result = await current().commit(mutationOf(key, call));
-      return result.isCommitted ? { kind: "committed", revision: result.revision } : ({ kind: "refused", current: { kept: keptOf(result.current) } } satisfies Outcome);
+      return result.isCommitted
+        ? { kind: "committed", revision: result.revision }
+        : ({ kind: "refused", current: { kept: keptOf(result.current) } } satisfies Outcome);
     },
     async list() {
       const { items, revision } = await current().range(prefix);
@@ -30,7 +32,9 @@ const prefix = "/keys/";
 
 function mutationOf(key: string, call: Exclude<Call, { kind: "get" }>): Mutation {
   const { expected } = call;
-  return call.kind === "delete" ? { kind: "delete", key: prefix + key, expected } : { kind: "put", key: prefix + key, value: Buffer.from(call.value), expected };
+  return call.kind === "delete"
+    ? { kind: "delete", key: prefix + key, expected }
+    : { kind: "put", key: prefix + key, value: Buffer.from(call.value), expected };
 }
 
 function keyOf({ key }: { readonly key: string }): string {

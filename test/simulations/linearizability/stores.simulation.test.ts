@@ -24,7 +24,14 @@ test("linearizable: the memory store, whose commits fail before and after they h
       store.crash();
       store.recover();
     };
-    equal(await checkSubject(storeSubject(() => store, crash), seed), undefined, `seed ${seed}`);
+    equal(
+      await checkSubject(
+        storeSubject(() => store, crash),
+        seed,
+      ),
+      undefined,
+      `seed ${seed}`,
+    );
   }
 });
 
@@ -40,7 +47,14 @@ test("linearizable: the lmdb store, whose power goes in the middle of a write", 
       disk.mend();
       store = await open();
     };
-    equal(await checkSubject(storeSubject(() => store, crash), seed), undefined, `seed ${seed}`);
+    equal(
+      await checkSubject(
+        storeSubject(() => store, crash),
+        seed,
+      ),
+      undefined,
+      `seed ${seed}`,
+    );
     await store.close();
   }
 });
@@ -49,7 +63,18 @@ for (const [fault, broken] of Object.entries(brokenStores)) {
   test(`linearizable: a store that ${fault} is caught`, async () => {
     for (const seed of seeds.slice(0, 20)) {
       await using store = broken(openMemoryStore({ clock: new VirtualClock() }), seededRandom(seed));
-      notEqual(await checkSubject(storeSubject(() => store, () => Promise.resolve()), seed, { crashes: 0 }), undefined, `seed ${seed}`);
+      notEqual(
+        await checkSubject(
+          storeSubject(
+            () => store,
+            () => Promise.resolve(),
+          ),
+          seed,
+          { crashes: 0 },
+        ),
+        undefined,
+        `seed ${seed}`,
+      );
     }
   });
 }

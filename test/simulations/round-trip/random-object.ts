@@ -104,7 +104,9 @@ class Generator {
       case "FieldsV1":
         return { "f:spec": { "f:replicas": {}, 'k:{"name":"<a>"}': { ".": {} } } };
       case "JSONSchemaPropsOrArray":
-        return this.#random.integer(2) === 0 ? this.struct(at.struct, at.depth + 1) : [this.struct(at.struct, at.depth + 1), this.struct(at.struct, at.depth + 1)];
+        return this.#random.integer(2) === 0
+          ? this.struct(at.struct, at.depth + 1)
+          : [this.struct(at.struct, at.depth + 1), this.struct(at.struct, at.depth + 1)];
       case "JSONSchemaPropsOrBool":
         return this.#random.integer(2) === 0 ? this.struct(at.struct, at.depth + 1) : this.#random.integer(2) === 1;
       case "JSONSchemaPropsOrStringArray":
@@ -146,7 +148,26 @@ interface Place {
 }
 
 const deepest = 8;
-const texts = ["", "a", "default", "with space", 'quote " and \\', "<html> & more", "line\nfeed\ttab", "Größe", "日本語", "🛶", "\u2028\u2029", "\u0000\u0001\u007f", "true", "1", "null", "~", "- a: b", "x".repeat(300)];
+const texts = [
+  "",
+  "a",
+  "default",
+  "with space",
+  'quote " and \\',
+  "<html> & more",
+  "line\nfeed\ttab",
+  "Größe",
+  "日本語",
+  "🛶",
+  "\u2028\u2029",
+  "\u0000\u0001\u007f",
+  "true",
+  "1",
+  "null",
+  "~",
+  "- a: b",
+  "x".repeat(300),
+];
 const keys = ["a", "b.c/d", "app.kubernetes.io/name", "__proto__", "constructor", "ü", "🛶", "Z", ""];
 const quantities = ["0", "1", "100m", "1500m", "128Mi", "1Gi", "5k", "300e18", "1n", "-2", "9223372036854775807"];
 const durations = ["0s", "1ns", "100ms", "5s", "1m30s", "1h0m0s", "-3s", "87600h0m0s"];

@@ -43,7 +43,8 @@ export class ServedObjects {
     await this.#cluster.turn();
     for (const form of forms) {
       const see = (seen: JsonObject, index: number, way: string) => check(unnamed(seen, objects[index]!, revisions[index]!), index, `${way} as ${form.name}`);
-      for (let index = 0; index < objects.length; index += readEvery) see(form.read(await this.#get(`/${nameOf(index)}`, "", form), this.#definition), index, "read");
+      for (let index = 0; index < objects.length; index += readEvery)
+        see(form.read(await this.#get(`/${nameOf(index)}`, "", form), this.#definition), index, "read");
       const list = (form.read(await this.#get("", "", form), this.#definition, true)["items"] as JsonObject[]).filter(isOurs);
       equal(list.length, objects.length);
       for (const [index, item] of list.entries()) see({ kind: this.#definition.kind, apiVersion: objects[index]!["apiVersion"]!, ...item }, index, "listed");
@@ -62,7 +63,13 @@ export class ServedObjects {
   }
 
   async #get(name: string, query: string, form: Form): Promise<Uint8Array> {
-    const response = await this.#cluster.client.send({ method: "GET", path: this.#path(name), query, headers: { accept: form.mediaType }, body: new Uint8Array() });
+    const response = await this.#cluster.client.send({
+      method: "GET",
+      path: this.#path(name),
+      query,
+      headers: { accept: form.mediaType },
+      body: new Uint8Array(),
+    });
     const bytes = await readBody(response.body);
     equal(response.status, 200, Buffer.from(bytes).toString());
     return bytes;
@@ -77,7 +84,10 @@ export class ServedObjects {
   async #watch(after: number, form: Form, count: number): Promise<SeenEvent[]> {
     const leaving = new AbortController();
     const accept = form.mediaType === "application/json" ? form.mediaType : `${form.mediaType};stream=watch`;
-    const response = await this.#cluster.client.send({ method: "GET", path: this.#path(""), query: `watch=true&resourceVersion=${after}`, headers: { accept }, body: new Uint8Array() }, { signal: leaving.signal });
+    const response = await this.#cluster.client.send(
+      { method: "GET", path: this.#path(""), query: `watch=true&resourceVersion=${after}`, headers: { accept }, body: new Uint8Array() },
+      { signal: leaving.signal },
+    );
     equal(response.status, 200);
     const events: SeenEvent[] = [];
     if (response.body.kind === "stream") {
@@ -109,9 +119,13 @@ const forms: readonly Form[] = [
   {
     name: "JSON",
     mediaType: "application/json",
-    read: (bytes, { group, version, kind, listKind }, isList = false) => decodeObject(bytes, typeRegistry.kind(group, version, isList ? listKind : kind)!, { mediaType: "json" }).object,
+    read: (bytes, { group, version, kind, listKind }, isList = false) =>
+      decodeObject(bytes, typeRegistry.kind(group, version, isList ? listKind : kind)!, { mediaType: "json" }).object,
     events(chunk, definition) {
-      const lines = Buffer.from(chunk).toString().split("\n").filter((line) => line !== "");
+      const lines = Buffer.from(chunk)
+        .toString()
+        .split("\n")
+        .filter((line) => line !== "");
       return lines.map((line) => {
         const { 1: type, 2: object } = /^\{"type":"(\w+)","object":(.*)\}$/.exec(line)!;
         return { type: type!, object: this.read(Buffer.from(object!), definition) };

@@ -69,12 +69,18 @@ function isEmail(value: string): boolean {
 function isHostname(value: string): boolean {
   if (value.length === 0 || value.length > 253) return false;
   const name = value.endsWith(".") ? value.slice(0, -1) : value;
-  return name.split(".").every((part) => part.length > 0 && part.length <= 63 && /^[a-zA-Z0-9\u00a1-\uffff](?:[a-zA-Z0-9\u00a1-\uffff-]*[a-zA-Z0-9\u00a1-\uffff])?$/.test(part));
+  return name
+    .split(".")
+    .every((part) => part.length > 0 && part.length <= 63 && /^[a-zA-Z0-9\u00a1-\uffff](?:[a-zA-Z0-9\u00a1-\uffff-]*[a-zA-Z0-9\u00a1-\uffff])?$/.test(part));
 }
 
 /** 6, 8 or 20 bytes in pairs with colons or dashes, or in fours with dots. */
 function isMac(value: string): boolean {
-  const groups = /^([0-9a-fA-F]{2})(?:([:-])[0-9a-fA-F]{2}(?:\2[0-9a-fA-F]{2})*)$/.test(value) ? (value.length + 1) / 3 : /^[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4})+$/.test(value) ? ((value.length + 1) / 5) * 2 : 0;
+  const groups = /^([0-9a-fA-F]{2})(?:([:-])[0-9a-fA-F]{2}(?:\2[0-9a-fA-F]{2})*)$/.test(value)
+    ? (value.length + 1) / 3
+    : /^[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4})+$/.test(value)
+      ? ((value.length + 1) / 5) * 2
+      : 0;
   return groups === 6 || groups === 8 || groups === 20;
 }
 
@@ -93,7 +99,12 @@ function isIsbn13(value: string): boolean {
 /** A number of one of the great issuers whose check digit is right. */
 function isCreditCard(value: string): boolean {
   const digits = value.replace(/[^0-9]+/g, "");
-  if (!/^(?:4\d{12}(?:\d{3,6})?|5[1-5]\d{14}|(222[1-9]|22[3-9]\d|2[3-6]\d{2}|27[01]\d|2720)\d{12}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11}|6[27]\d{14})$/.test(digits)) return false;
+  if (
+    !/^(?:4\d{12}(?:\d{3,6})?|5[1-5]\d{14}|(222[1-9]|22[3-9]\d|2[3-6]\d{2}|27[01]\d|2720)\d{12}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11}|6[27]\d{14})$/.test(
+      digits,
+    )
+  )
+    return false;
   const sum = [...digits].reverse().reduce((total, digit, index) => {
     const value = index % 2 === 0 ? Number(digit) : Number(digit) * 2;
     return total + (value > 9 ? value - 9 : value);
@@ -132,4 +143,5 @@ function isDuration(value: string): boolean {
   return match !== null && match[1] !== undefined && durationUnits.test(match[1]);
 }
 
-const durationUnits = /^(?:ns|nanos?|nanoseconds?|us|µs|micros?|microseconds?|ms|millis?|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|wks?|weeks?)$/i;
+const durationUnits =
+  /^(?:ns|nanos?|nanoseconds?|us|µs|micros?|microseconds?|ms|millis?|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|wks?|weeks?)$/i;

@@ -109,7 +109,8 @@ function checkJunctors(value: JsonValue, schema: StructuralSchema, { name, prefi
   if (schema.anyOf.length > 0) checkAnyOf(value, schema.anyOf, place, outcome);
   if (schema.oneOf.length > 0) checkOneOf(value, schema.oneOf, place, outcome);
   if (schema.allOf.length > 0) checkAllOf(value, schema.allOf, place, outcome);
-  if (schema.not !== undefined && check(value, schema.not, place).errors.length === 0) bareFault(place, outcome, `"${place.name}" must not validate the schema (not)`);
+  if (schema.not !== undefined && check(value, schema.not, place).errors.length === 0)
+    bareFault(place, outcome, `"${place.name}" must not validate the schema (not)`);
 }
 
 function checkAnyOf(value: JsonValue, branches: readonly StructuralSchema[], place: Place, outcome: Outcome): void {
@@ -162,7 +163,8 @@ function checkText(value: string, schema: StructuralSchema, place: Place, outcom
 
 function checkFormat(value: string, format: string, place: Place, outcome: Outcome): void {
   outcome.weight++;
-  if (!hasFormat(value, format)) outcome.errors.push(typeInvalid(pathOf(place), value, `${place.name} in body must be of type ${format}: ${JSON.stringify(value)}`));
+  if (!hasFormat(value, format))
+    outcome.errors.push(typeInvalid(pathOf(place), value, `${place.name} in body must be of type ${format}: ${JSON.stringify(value)}`));
 }
 
 function checkNumber(value: number | RawNumber, schema: StructuralSchema, place: Place, outcome: Outcome): void {
@@ -170,10 +172,13 @@ function checkNumber(value: number | RawNumber, schema: StructuralSchema, place:
   const { multipleOf, minimum, maximum, format } = schema;
   const { type } = schema;
   const number = numberOf(value);
-  if (isOutOfRange(value, type, format)) bareFault(place, outcome, `Checked value must be of type ${type} ${format === "" ? "(default format)" : `with format ${format}`} in ${place.name}`);
+  if (isOutOfRange(value, type, format))
+    bareFault(place, outcome, `Checked value must be of type ${type} ${format === "" ? "(default format)" : `with format ${format}`} in ${place.name}`);
   if (multipleOf !== undefined && !isMultiple(number, multipleOf)) fault(place, outcome, value, `should be a multiple of ${goNumber(multipleOf)}`);
-  if (minimum !== undefined && !isAbove(number, minimum)) fault(place, outcome, value, `should be greater than ${minimum.isExclusive ? "" : "or equal to "}${goNumber(minimum.value)}`);
-  if (maximum !== undefined && !isBelow(number, maximum)) fault(place, outcome, value, `should be less than ${maximum.isExclusive ? "" : "or equal to "}${goNumber(maximum.value)}`);
+  if (minimum !== undefined && !isAbove(number, minimum))
+    fault(place, outcome, value, `should be greater than ${minimum.isExclusive ? "" : "or equal to "}${goNumber(minimum.value)}`);
+  if (maximum !== undefined && !isBelow(number, maximum))
+    fault(place, outcome, value, `should be less than ${maximum.isExclusive ? "" : "or equal to "}${goNumber(maximum.value)}`);
 }
 
 function isAbove(number: number, bound: Bound): boolean {
@@ -189,11 +194,13 @@ function checkList(list: readonly JsonValue[], schema: StructuralSchema, place: 
   const { items, minItems, maxItems } = schema;
   if (items !== undefined) {
     const before = earlierItems(schema, place.old);
-    for (const [index, item] of list.entries()) merge(outcome, check(item, items, { name: `${place.name}[${index}]`, prefix: place.prefix, old: before(item) }));
+    for (const [index, item] of list.entries())
+      merge(outcome, check(item, items, { name: `${place.name}[${index}]`, prefix: place.prefix, old: before(item) }));
   }
   if (minItems !== undefined && list.length < minItems) fault(place, outcome, list.length, `should have at least ${minItems} items`);
   if (maxItems !== undefined && list.length > maxItems) outcome.errors.push(tooMany(pathOf(place), list.length, maxItems));
-  if (schema.hasUniqueItems && list.some((item, index) => list.slice(0, index).some((other) => deepEqual(item, other)))) outcome.errors.push(duplicate(pathOf(place), list));
+  if (schema.hasUniqueItems && list.some((item, index) => list.slice(0, index).some((other) => deepEqual(item, other))))
+    outcome.errors.push(duplicate(pathOf(place), list));
 }
 
 /** What an item was before: items of lists with keys are told apart by them, others not at all. */
@@ -207,11 +214,18 @@ function earlierItems(schema: StructuralSchema, old: JsonValue | undefined): (it
 function checkValues(value: JsonValue, { values }: StructuralSchema, place: Place, outcome: Outcome): void {
   outcome.weight++;
   if (values === undefined || values.some((allowed) => isSameValue(allowed, value))) return;
-  outcome.errors.push(notSupported(pathOf(place), value, values.map((allowed) => (typeof allowed === "string" ? allowed : JSON.stringify(allowed)))));
+  outcome.errors.push(
+    notSupported(
+      pathOf(place),
+      value,
+      values.map((allowed) => (typeof allowed === "string" ? allowed : JSON.stringify(allowed))),
+    ),
+  );
 }
 
 function isSameValue(allowed: JsonValue, value: JsonValue): boolean {
-  if (isNumber(allowed) && isNumber(value)) return isRawNumber(allowed) && isRawNumber(value) ? allowed.rawJSON === value.rawJSON : numberOf(allowed) === numberOf(value);
+  if (isNumber(allowed) && isNumber(value))
+    return isRawNumber(allowed) && isRawNumber(value) ? allowed.rawJSON === value.rawJSON : numberOf(allowed) === numberOf(value);
   return deepEqual(allowed, value);
 }
 
@@ -228,7 +242,11 @@ function checkObject(object: JsonObject, schema: StructuralSchema, place: Place,
     return;
   }
   const before = isObject(place.old) ? place.old : {};
-  const member = (name: string): Place => ({ name: place.name === "" ? name : `${place.name}.${name}`, prefix: place.prefix, old: Object.hasOwn(before, name) ? before[name] : undefined });
+  const member = (name: string): Place => ({
+    name: place.name === "" ? name : `${place.name}.${name}`,
+    prefix: place.prefix,
+    old: Object.hasOwn(before, name) ? before[name] : undefined,
+  });
   if (additionalProperties !== undefined && additionalProperties !== true) {
     for (const name of names) {
       if (properties.has(name)) continue;

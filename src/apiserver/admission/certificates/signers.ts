@@ -53,14 +53,25 @@ export const certificateSubjectRestriction: AdmissionPlugin = {
     const { spec } = request.object as unknown as CertificateSigningRequest;
     if (request.subresource !== "" || spec.signerName !== clientSigner) return;
     const subject = requestSubject(spec.request);
-    if (subject?.organizations.includes("system:masters") === true) throw refuse(request, `use of ${clientSigner} signer with system:masters group is not allowed`);
+    if (subject?.organizations.includes("system:masters") === true)
+      throw refuse(request, `use of ${clientSigner} signer with system:masters group is not allowed`);
   },
 };
 
 /** Whether the user holds `verb` on the signer, or on all signers of its domain (`example.com/*`). */
 async function maySign({ context }: AdmissionRequest, verb: string, signer: string): Promise<boolean> {
   for (const name of [signer, `${signer.split("/")[0]}/*`]) {
-    const attributes = { kind: "resource", user: context.user, verb, group: "certificates.k8s.io", version: "*", resource: "signers", subresource: "", namespace: "", name } as const;
+    const attributes = {
+      kind: "resource",
+      user: context.user,
+      verb,
+      group: "certificates.k8s.io",
+      version: "*",
+      resource: "signers",
+      subresource: "",
+      namespace: "",
+      name,
+    } as const;
     if ((await context.server.authorizer.authorize(attributes)).verdict === "allow") return true;
   }
   return false;

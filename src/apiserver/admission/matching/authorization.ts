@@ -67,5 +67,8 @@ function attributesOf({ serviceAccount, verb, path, resource }: CelAuthorization
 }
 
 function accountUser({ namespace, name }: { readonly namespace: string; readonly name: string }): UserInfo {
-  return { username: `system:serviceaccount:${namespace}:${name}`, groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"] };
+  return {
+    username: `system:serviceaccount:${namespace}:${name}`,
+    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
+  };
 }

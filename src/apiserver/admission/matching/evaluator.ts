@@ -1,5 +1,16 @@
 /** Evaluates a policy's or webhook's expressions over one request, within one budget. */
-import { AuthorizerValue, ObjectValue, ResourceCheckValue, CelError, activationOf, admissionRequestType, dynType, evaluate, fromJson, namespaceType } from "../../../apimachinery/cel/index.ts";
+import {
+  AuthorizerValue,
+  ObjectValue,
+  ResourceCheckValue,
+  CelError,
+  activationOf,
+  admissionRequestType,
+  dynType,
+  evaluate,
+  fromJson,
+  namespaceType,
+} from "../../../apimachinery/cel/index.ts";
 import type { Activation, Evaluation, Program, Value } from "../../../apimachinery/cel/index.ts";
 import type { JsonObject } from "../../../apimachinery/json.ts";
 import { OpenQuestion } from "./authorization.ts";
@@ -102,5 +113,13 @@ class VariablesValue extends ObjectValue {
 
 function requestResource({ request }: RequestView, by: AuthorizerValue): Value {
   const { definition, subresource, namespace, name } = request;
-  return new ResourceCheckValue(by, { group: definition.group, resource: definition.resource, subresource, namespace, name, fieldSelector: "", labelSelector: "" });
+  return new ResourceCheckValue(by, {
+    group: definition.group,
+    resource: definition.resource,
+    subresource,
+    namespace,
+    name,
+    fieldSelector: "",
+    labelSelector: "",
+  });
 }

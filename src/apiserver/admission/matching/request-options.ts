@@ -34,7 +34,11 @@ export function optionsOf({ operation, context, isDryRun }: AdmissionRequest): J
 function deleteOptions(body: Uint8Array, query: URLSearchParams): JsonObject {
   if (body.length > 0) return optionsInBody(body);
   const [grace, policy, dryRun] = [query.get("gracePeriodSeconds"), query.get("propagationPolicy"), query.getAll("dryRun")];
-  return { ...(grace !== null && { gracePeriodSeconds: Number(grace) }), ...(policy !== null && { propagationPolicy: policy }), ...(dryRun.length > 0 && { dryRun }) };
+  return {
+    ...(grace !== null && { gracePeriodSeconds: Number(grace) }),
+    ...(policy !== null && { propagationPolicy: policy }),
+    ...(dryRun.length > 0 && { dryRun }),
+  };
 }
 
 function optionsInBody(body: Uint8Array): JsonObject {

@@ -30,7 +30,8 @@ export class RequestView {
   }
 
   get object(): JsonObject | null {
-    if (this.#object === undefined) this.#object = this.request.operation === "CONNECT" ? connectOptions(this.request, this.kind) : this.#shown(this.request.object);
+    if (this.#object === undefined)
+      this.#object = this.request.operation === "CONNECT" ? connectOptions(this.request, this.kind) : this.#shown(this.request.object);
     return this.#object;
   }
 
@@ -81,7 +82,8 @@ export class RequestView {
     if (object === undefined) return null;
     const { definition: asked, subresource } = this.request;
     const { group, version, kind } = this.kind;
-    if (subresource === "scale") return this.#typed(canonicalize(scaleOf(object, asked) as unknown as JsonObject, typeRegistry.kind("autoscaling", "v1", "Scale")!));
+    if (subresource === "scale")
+      return this.#typed(canonicalize(scaleOf(object, asked) as unknown as JsonObject, typeRegistry.kind("autoscaling", "v1", "Scale")!));
     if (kind !== this.definition.kind) return this.#typed(canonicalize(object as unknown as JsonObject, typeRegistry.kind(group, version, kind)!));
     invariant(!this.#isConverted, "a request was looked at before its objects were converted");
     return this.#typed(printed(this.definition, object));
@@ -132,7 +134,12 @@ function describe({ request, definition, kind }: RequestView): JsonObject {
     ...(name !== "" && { name }),
     ...(namespace !== "" && { namespace }),
     operation,
-    userInfo: { ...(username !== "" && { username }), ...(uid !== "" && { uid }), ...(groups.length > 0 && { groups: [...groups] }), ...(extra !== undefined && Object.keys(extra).length > 0 && { extra: extra as JsonObject }) },
+    userInfo: {
+      ...(username !== "" && { username }),
+      ...(uid !== "" && { uid }),
+      ...(groups.length > 0 && { groups: [...groups] }),
+      ...(extra !== undefined && Object.keys(extra).length > 0 && { extra: extra as JsonObject }),
+    },
     dryRun: isDryRun,
     options: optionsOf(request),
   };

@@ -5,14 +5,20 @@ import type { AdmissionRequest } from "../chain.ts";
 import { isExempt, matchedDefinition } from "./rules.ts";
 import type { ResourceRule } from "./rules.ts";
 
-const definition = (group: string, version: string, resource: string, isNamespaced = true) => ({ group, version, resource, isNamespaced, storage: { prefix: `/registry/${resource}/` } }) as unknown as ResourceDefinition;
+const definition = (group: string, version: string, resource: string, isNamespaced = true) =>
+  ({ group, version, resource, isNamespaced, storage: { prefix: `/registry/${resource}/` } }) as unknown as ResourceDefinition;
 const deployments = definition("apps", "v1", "deployments");
 const older = definition("apps", "v1beta1", "deployments");
 const nodes = definition("", "v1", "nodes", false);
 const served = [deployments, older, nodes];
 
 const rule: ResourceRule = { operations: ["CREATE"], apiGroups: ["apps"], apiVersions: ["v1"], resources: ["deployments"] };
-const cases: readonly [what: string, change: ResourceRule, asked: { definition?: ResourceDefinition; subresource?: string; operation?: string; name?: string; matchPolicy?: string }, expected: ResourceDefinition | undefined][] = [
+const cases: readonly [
+  what: string,
+  change: ResourceRule,
+  asked: { definition?: ResourceDefinition; subresource?: string; operation?: string; name?: string; matchPolicy?: string },
+  expected: ResourceDefinition | undefined,
+][] = [
   ["as it stands", {}, {}, deployments],
   ["another operation", {}, { operation: "DELETE" }, undefined],
   ["every operation", { operations: ["*"] }, { operation: "DELETE" }, deployments],
@@ -33,8 +39,20 @@ const cases: readonly [what: string, change: ResourceRule, asked: { definition?:
 ];
 
 test("rules match requests", () => {
-  for (const [what, change, { definition: asked = deployments, subresource = "", operation = "CREATE", name = "", matchPolicy = "Equivalent" }, expected] of cases) {
-    const request = { definition: asked, subresource, operation, name, namespace: "n", context: { server: { resources: served } } } as unknown as AdmissionRequest;
+  for (const [
+    what,
+    change,
+    { definition: asked = deployments, subresource = "", operation = "CREATE", name = "", matchPolicy = "Equivalent" },
+    expected,
+  ] of cases) {
+    const request = {
+      definition: asked,
+      subresource,
+      operation,
+      name,
+      namespace: "n",
+      context: { server: { resources: served } },
+    } as unknown as AdmissionRequest;
     assert.equal(matchedDefinition([{ ...rule, ...change }], request, matchPolicy), expected, what);
   }
 });

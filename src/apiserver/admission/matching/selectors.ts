@@ -7,7 +7,13 @@ import type { AdmissionRequest } from "../chain.ts";
 import { isNamespaceResource, namespaceOf } from "./rules.ts";
 
 /** Says whether both selectors take the request. Absent selectors take everything. */
-export function compileSelectors({ namespaceSelector, objectSelector }: { readonly namespaceSelector?: LabelSelectorObject; readonly objectSelector?: LabelSelectorObject }): (request: AdmissionRequest) => boolean {
+export function compileSelectors({
+  namespaceSelector,
+  objectSelector,
+}: {
+  readonly namespaceSelector?: LabelSelectorObject;
+  readonly objectSelector?: LabelSelectorObject;
+}): (request: AdmissionRequest) => boolean {
   const [byNamespace, byObject] = [selectorOf(namespaceSelector), selectorOf(objectSelector)];
   return (request) => (byNamespace === undefined || selectsNamespace(byNamespace, request)) && (byObject === undefined || selectsObject(byObject, request));
 }

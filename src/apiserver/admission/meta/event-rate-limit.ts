@@ -23,7 +23,11 @@ export function eventRateLimit(configuration: { readonly limits?: readonly Event
       const nowMs = request.context.server.clock.monotonicMs();
       const faults = limiters.flatMap((limiter) => limiter.take(request, nowMs) ?? []);
       if (faults.length === 0) return;
-      throw new StatusError({ message: `Too many requests: ${faults.length === 1 ? faults[0] : `[${faults.join(", ")}]`}`, reason: "TooManyRequests", code: 429 });
+      throw new StatusError({
+        message: `Too many requests: ${faults.length === 1 ? faults[0] : `[${faults.join(", ")}]`}`,
+        reason: "TooManyRequests",
+        code: 429,
+      });
     },
   };
 }

@@ -27,7 +27,17 @@ function refuseUnless(request: AdmissionRequest, { verdict, reason }: Decision, 
 async function mayDelete(request: AdmissionRequest): Promise<Decision> {
   const { context, definition, namespace } = request;
   const { group, version, resource } = definition;
-  return context.server.authorizer.authorize({ kind: "resource", user: context.user, verb: "delete", group, version, resource, subresource: "", namespace, name: nameOf(request) });
+  return context.server.authorizer.authorize({
+    kind: "resource",
+    user: context.user,
+    verb: "delete",
+    group,
+    version,
+    resource,
+    subresource: "",
+    namespace,
+    name: nameOf(request),
+  });
 }
 
 /** References that block their owner's deletion and did not before. */
@@ -42,7 +52,11 @@ async function checkBlocking(request: AdmissionRequest, references: readonly Own
   for (const { apiVersion, kind, name } of references) {
     const gv = parseApiVersion(apiVersion);
     const owner = gv && context.server.resources.byKind(gv.group, gv.version, kind);
-    if (owner === undefined) throw refuse(request, `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`);
+    if (owner === undefined)
+      throw refuse(
+        request,
+        `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`,
+      );
     const decision = await context.server.authorizer.authorize({
       kind: "resource",
       user: context.user,

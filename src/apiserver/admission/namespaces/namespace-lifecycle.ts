@@ -30,6 +30,9 @@ function check(request: AdmissionRequest): void {
   const refused = forbiddenError(definition, nameOf(request), `unable to create new content in namespace ${namespace} because it is being terminated`);
   throw new StatusError({
     ...refused.status,
-    details: { ...refused.status.details, causes: [{ reason: "NamespaceTerminating", message: `namespace ${namespace} is being terminated`, field: "metadata.namespace" }] },
+    details: {
+      ...refused.status.details,
+      causes: [{ reason: "NamespaceTerminating", message: `namespace ${namespace} is being terminated`, field: "metadata.namespace" }],
+    },
   });
 }

@@ -21,10 +21,19 @@ export const checkCertificateRequest: NodeCheck = (request, nodeName) => {
 export const checkPodCertificateRequest: NodeCheck = (request, nodeName) => {
   if (request.operation !== "CREATE" || request.subresource !== "") return;
   const { spec } = request.object as unknown as PodCertificateRequest;
-  if (spec.nodeName !== nodeName) throw refuse(request, `PodCertificateRequest.Spec.NodeName=${JSON.stringify(spec.nodeName)}, which is not the requesting node ${JSON.stringify(nodeName)}`);
+  if (spec.nodeName !== nodeName)
+    throw refuse(request, `PodCertificateRequest.Spec.NodeName=${JSON.stringify(spec.nodeName)}, which is not the requesting node ${JSON.stringify(nodeName)}`);
   const pod = findObject(request.context.server, "/pods", request.namespace, spec.podName) as unknown as Pod | undefined;
   if (pod === undefined) throw notFoundError({ group: "", resource: "pod" }, spec.podName);
-  if (pod.metadata.uid !== spec.podUID) throw refuse(request, `PodCertificateRequest for pod "${request.namespace}/${spec.podName}" contains pod UID ${JSON.stringify(spec.podUID)} which differs from running pod ${JSON.stringify(pod.metadata.uid)}`);
+  if (pod.metadata.uid !== spec.podUID)
+    throw refuse(
+      request,
+      `PodCertificateRequest for pod "${request.namespace}/${spec.podName}" contains pod UID ${JSON.stringify(spec.podUID)} which differs from running pod ${JSON.stringify(pod.metadata.uid)}`,
+    );
   if (pod.spec?.nodeName !== nodeName) throw refuse(request, `pod "${request.namespace}/${spec.podName}" is not running on node ${JSON.stringify(nodeName)}`);
-  if (pod.spec.serviceAccountName !== spec.serviceAccountName) throw refuse(request, `PodCertificateRequest for pod "${request.namespace}/${spec.podName}" contains serviceAccountName (${JSON.stringify(spec.serviceAccountName)}) that differs from running pod (${JSON.stringify(pod.spec.serviceAccountName)})`);
+  if (pod.spec.serviceAccountName !== spec.serviceAccountName)
+    throw refuse(
+      request,
+      `PodCertificateRequest for pod "${request.namespace}/${spec.podName}" contains serviceAccountName (${JSON.stringify(spec.serviceAccountName)}) that differs from running pod (${JSON.stringify(pod.spec.serviceAccountName)})`,
+    );
 };

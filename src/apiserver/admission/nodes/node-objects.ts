@@ -16,11 +16,13 @@ export const checkNode: NodeCheck = (request, nodeName) => {
   if (requested !== nodeName) throw refuse(request, `node ${quoted} is not allowed to modify node ${JSON.stringify(requested)}`);
   if (request.operation !== "UPDATE") return;
   const old = request.oldObject as unknown as Node;
-  if (node!.spec?.configSource !== undefined && !deepEqual(node!.spec.configSource, old.spec?.configSource)) throw refuse(request, `node ${quoted} is not allowed to update configSource to a new non-nil configSource`);
+  if (node!.spec?.configSource !== undefined && !deepEqual(node!.spec.configSource, old.spec?.configSource))
+    throw refuse(request, `node ${quoted} is not allowed to update configSource to a new non-nil configSource`);
   if (!deepEqual(node!.spec?.taints ?? [], old.spec?.taints ?? [])) throw refuse(request, `node ${quoted} is not allowed to modify taints`);
   const forbidden = forbiddenLabels(changedLabels(node!.metadata.labels ?? {}, old.metadata.labels ?? {}));
   if (forbidden.length > 0) throw refuse(request, `is not allowed to modify labels: ${forbidden.join(", ")}`);
-  if (!deepEqual(node!.metadata.ownerReferences ?? [], old.metadata.ownerReferences ?? [])) throw refuse(request, `node ${quoted} is not allowed to modify ownerReferences`);
+  if (!deepEqual(node!.metadata.ownerReferences ?? [], old.metadata.ownerReferences ?? []))
+    throw refuse(request, `node ${quoted} is not allowed to modify ownerReferences`);
 };
 
 type Labels = Readonly<Record<string, string>>;

@@ -26,7 +26,8 @@ function checkWhole(request: AdmissionRequest, nodeName: string): void {
     case "CREATE":
       return checkCreate(request, nodeName);
     case "DELETE":
-      if ((request.oldObject as unknown as Pod | undefined)?.spec?.nodeName !== nodeName) throw refuse(request, `node ${quote(nodeName)} can only delete pods with spec.nodeName set to itself`);
+      if ((request.oldObject as unknown as Pod | undefined)?.spec?.nodeName !== nodeName)
+        throw refuse(request, `node ${quote(nodeName)} can only delete pods with spec.nodeName set to itself`);
       return;
     default:
       throw refuse(request, `unexpected operation ${JSON.stringify(request.operation)}, node ${quote(nodeName)} can only create and delete mirror pods`);
@@ -49,7 +50,8 @@ function checkOwner(request: AdmissionRequest, nodeName: string): void {
   const owners = request.object!.metadata.ownerReferences ?? [];
   const [owner] = owners;
   if (owners.length > 1) throw refuse(request, `node ${node} can only create pods with a single owner reference set to itself`);
-  if (owner === undefined || owner.apiVersion !== "v1" || owner.kind !== "Node" || owner.name !== nodeName) throw refuse(request, `node ${node} can only create pods with an owner reference set to itself`);
+  if (owner === undefined || owner.apiVersion !== "v1" || owner.kind !== "Node" || owner.name !== nodeName)
+    throw refuse(request, `node ${node} can only create pods with an owner reference set to itself`);
   if (owner.controller !== true) throw refuse(request, `node ${node} can only create pods with a controller owner reference set to itself`);
   if (owner.blockOwnerDeletion === true) throw refuse(request, `node ${node} must not set blockOwnerDeletion on an owner reference`);
   const found = findObject(request.context.server, "/nodes", "", nodeName);
@@ -63,7 +65,8 @@ function foreignReference({ spec = {} }: Pod): string | undefined {
   if (secretNamesOf(spec).length > 0) return "secrets";
   if (configMapNamesOf(spec).length > 0) return "configmaps";
   const volumes = spec.volumes ?? [];
-  if (volumes.some(({ projected }) => (projected?.sources ?? []).some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined))) return "clustertrustbundles";
+  if (volumes.some(({ projected }) => (projected?.sources ?? []).some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined)))
+    return "clustertrustbundles";
   if (volumes.some(({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim !== undefined || ephemeral !== undefined)) return "persistentvolumeclaims";
   return (spec.resourceClaims ?? []).length > 0 ? "resourceclaims" : undefined;
 }
@@ -76,8 +79,10 @@ function checkStatus(request: AdmissionRequest, nodeName: string): void {
   if (old.spec?.nodeName !== nodeName) throw refuse(request, `node ${node} can only update pod status for pods with spec.nodeName set to itself`);
   if (!deepEqual(pod.metadata.labels ?? {}, old.metadata.labels ?? {})) throw refuse(request, `node ${node} cannot update labels through pod status`);
   // The last word is spelled so.
-  if (!deepEqual(pod.status?.resourceClaimStatuses ?? [], old.status?.resourceClaimStatuses ?? [])) throw refuse(request, `node ${node} cannot update resource claim statues`);
-  if (!deepEqual(pod.status?.extendedResourceClaimStatus, old.status?.extendedResourceClaimStatus)) throw refuse(request, `node ${node} cannot update extended resource claim status`);
+  if (!deepEqual(pod.status?.resourceClaimStatuses ?? [], old.status?.resourceClaimStatuses ?? []))
+    throw refuse(request, `node ${node} cannot update resource claim statues`);
+  if (!deepEqual(pod.status?.extendedResourceClaimStatus, old.status?.extendedResourceClaimStatus))
+    throw refuse(request, `node ${node} cannot update extended resource claim status`);
 }
 
 function checkEviction(request: AdmissionRequest, nodeName: string): void {

@@ -21,8 +21,10 @@ export const checkCsiNode: NodeCheck = (request, nodeName) => {
 
 export const checkResourceSlice: NodeCheck = (request, nodeName) => {
   const nodeOf = (object: unknown) => (object as ResourceSlice | undefined)?.spec?.nodeName;
-  if (request.operation === "CREATE" && nodeOf(request.object) !== nodeName) throw refuse(request, "can only create ResourceSlice with the same NodeName as the requesting node");
-  if (request.operation === "DELETE" && nodeOf(request.oldObject) !== nodeName) throw refuse(request, "can only delete ResourceSlice with the same NodeName as the requesting node");
+  if (request.operation === "CREATE" && nodeOf(request.object) !== nodeName)
+    throw refuse(request, "can only create ResourceSlice with the same NodeName as the requesting node");
+  if (request.operation === "DELETE" && nodeOf(request.oldObject) !== nodeName)
+    throw refuse(request, "can only delete ResourceSlice with the same NodeName as the requesting node");
   // Updates: the node's name cannot change, and the authorizer knows whose slice it is.
 };
 
@@ -32,12 +34,22 @@ export const checkClaim: NodeCheck = (request, nodeName) => {
   const old = withoutNodesFields(request.oldObject as unknown as PersistentVolumeClaim);
   const next = withoutNodesFields(request.object as unknown as PersistentVolumeClaim);
   if (deepEqual(next, old)) return;
-  throw refuse(request, `node ${JSON.stringify(nodeName)} is not allowed to update fields other than status.quantity and status.conditions: ${jsonDiff(shown(old), shown(next))}`);
+  throw refuse(
+    request,
+    `node ${JSON.stringify(nodeName)} is not allowed to update fields other than status.quantity and status.conditions: ${jsonDiff(shown(old), shown(next))}`,
+  );
 };
 
 const shown = (claim: PersistentVolumeClaim) => internalForm("api.core.v1.PersistentVolumeClaim", claim);
 
-const nodesFields = ["capacity", "conditions", "allocatedResources", "allocatedResourceStatuses", "currentVolumeAttributesClassName", "modifyVolumeStatus"] as const;
+const nodesFields = [
+  "capacity",
+  "conditions",
+  "allocatedResources",
+  "allocatedResourceStatuses",
+  "currentVolumeAttributesClassName",
+  "modifyVolumeStatus",
+] as const;
 
 /** The claim without what nodes may write, and without what the server itself notes. */
 function withoutNodesFields(claim: PersistentVolumeClaim): PersistentVolumeClaim {
@@ -49,5 +61,5 @@ function withoutNodesFields(claim: PersistentVolumeClaim): PersistentVolumeClaim
 
 /** On creation the name stands in the object. A name that is yet to be generated matches no node. */
 function targetName({ operation, name, object }: AdmissionRequest): string {
-  return operation === "CREATE" ? (name || (object?.metadata.name ?? "")) : name;
+  return operation === "CREATE" ? name || (object?.metadata.name ?? "") : name;
 }

@@ -12,11 +12,16 @@ export const checkServiceAccount: NodeCheck = async (request, nodeName) => {
   if (request.operation !== "CREATE" || request.subresource !== "token") return;
   const { spec } = request.object as unknown as TokenRequest;
   const reference = spec?.boundObjectRef;
-  if (!reference || reference.apiVersion !== "v1" || reference.kind !== "Pod" || !reference.name) throw refuse(request, "node requested token not bound to a pod");
+  if (!reference || reference.apiVersion !== "v1" || reference.kind !== "Pod" || !reference.name)
+    throw refuse(request, "node requested token not bound to a pod");
   if (!reference.uid) throw refuse(request, "node requested token with a pod binding without a uid");
   const pod = findObject(request.context.server, "/pods", request.namespace, reference.name) as unknown as Pod | undefined;
   if (pod === undefined) throw notFoundError({ group: "", resource: "pod" }, reference.name);
-  if (reference.uid !== pod.metadata.uid) throw refuse(request, `the UID in the bound object reference (${reference.uid}) does not match the UID in record. The object might have been deleted and then recreated`);
+  if (reference.uid !== pod.metadata.uid)
+    throw refuse(
+      request,
+      `the UID in the bound object reference (${reference.uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+    );
   if (pod.spec?.nodeName !== nodeName) throw refuse(request, "node requested token bound to a pod scheduled on a different node");
   const audiences = spec?.audiences ?? [];
   if (audiences.length > 1) throw refuse(request, "node may only request 0 or 1 audiences");
@@ -26,15 +31,32 @@ export const checkServiceAccount: NodeCheck = async (request, nodeName) => {
 async function checkAudience(request: AdmissionRequest, pod: Pod, audience: string): Promise<void> {
   if ((pod.spec?.volumes ?? []).some((volume) => namesAudience(request, pod, volume, audience))) return;
   const { server, user } = request.context;
-  const attributes = { kind: "resource", user, verb: "request-serviceaccounts-token-audience", group: "", version: "v1", resource: audience, subresource: "", namespace: request.namespace, name: request.name } as const;
+  const attributes = {
+    kind: "resource",
+    user,
+    verb: "request-serviceaccounts-token-audience",
+    group: "",
+    version: "v1",
+    resource: audience,
+    subresource: "",
+    namespace: request.namespace,
+    name: request.name,
+  } as const;
   const decision = await server.authorizer.authorize(attributes);
-  if (decision.verdict !== "allow") throw refuse(request, `audience ${JSON.stringify(audience)} not found in pod spec volume, ${user.username} is not authorized to request tokens for this audience`);
+  if (decision.verdict !== "allow")
+    throw refuse(
+      request,
+      `audience ${JSON.stringify(audience)} not found in pod spec volume, ${user.username} is not authorized to request tokens for this audience`,
+    );
 }
 
 /** Directly, or through the driver of a volume, which may ask for tokens itself. */
 function namesAudience({ context }: AdmissionRequest, pod: Pod, volume: Volume, audience: string): boolean {
   const { server } = context;
-  if ((volume.projected?.sources ?? []).some(({ serviceAccountToken }) => serviceAccountToken !== undefined && (serviceAccountToken.audience ?? "") === audience)) return true;
+  if (
+    (volume.projected?.sources ?? []).some(({ serviceAccountToken }) => serviceAccountToken !== undefined && (serviceAccountToken.audience ?? "") === audience)
+  )
+    return true;
   const driver = driverOf(context, pod, volume);
   if (driver === undefined) return false;
   const found = findObject(server, "storage.k8s.io/csidrivers", "", driver) as unknown as CSIDriver | undefined;

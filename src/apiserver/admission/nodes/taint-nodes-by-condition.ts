@@ -4,7 +4,12 @@ import type { AdmissionPlugin, AdmissionRequest } from "../chain.ts";
 
 const taint = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
 
-export const taintNodesByCondition: AdmissionPlugin = { name: "TaintNodesByCondition", operations: new Set(["CREATE"]), resources: new Set(["/nodes"]), mutate };
+export const taintNodesByCondition: AdmissionPlugin = {
+  name: "TaintNodesByCondition",
+  operations: new Set(["CREATE"]),
+  resources: new Set(["/nodes"]),
+  mutate,
+};
 
 function mutate({ object, subresource }: AdmissionRequest): void {
   if (subresource !== "") return;

@@ -24,11 +24,16 @@ export const appArmor: CheckFunction = ({ metadata, spec }) => {
     values.push(type!);
   });
   if (named.length > 0) setters.push(containerText(named));
-  const annotations = Object.entries(metadata.annotations ?? {}).filter(([key, value]) => key.startsWith(appArmorPrefix) && !isAllowedProfile(value)).map(([key, value]) => `${key}="${value}"`);
+  const annotations = Object.entries(metadata.annotations ?? {})
+    .filter(([key, value]) => key.startsWith(appArmorPrefix) && !isAllowedProfile(value))
+    .map(([key, value]) => `${key}="${value}"`);
   if (annotations.length > 0) setters.push(plural("annotation", annotations.length));
   const all = [...sortedSet(values), ...annotations.sort()];
   if (all.length === 0) return undefined;
-  return { reason: `forbidden AppArmor ${plural("profile", all.length)}`, detail: `${setters.join(" and ")} must not set AppArmor profile type to ${quoted(all)}` };
+  return {
+    reason: `forbidden AppArmor ${plural("profile", all.length)}`,
+    detail: `${setters.join(" and ")} must not set AppArmor profile type to ${quoted(all)}`,
+  };
 };
 
 function isAllowedProfile(value: string): boolean {
@@ -36,7 +41,19 @@ function isAllowedProfile(value: string): boolean {
 }
 
 const harmlessCapabilities = new Set([
-  "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
+  "AUDIT_WRITE",
+  "CHOWN",
+  "DAC_OVERRIDE",
+  "FOWNER",
+  "FSETID",
+  "KILL",
+  "MKNOD",
+  "NET_BIND_SERVICE",
+  "SETFCAP",
+  "SETGID",
+  "SETPCAP",
+  "SETUID",
+  "SYS_CHROOT",
 ]);
 
 export const capabilitiesBaseline: CheckFunction = ({ spec }) => {
@@ -47,7 +64,10 @@ export const capabilitiesBaseline: CheckFunction = ({ spec }) => {
     return added.length > 0;
   });
   if (bad.length === 0) return undefined;
-  return { reason: "non-default capabilities", detail: `${containerText(bad)} must not include ${quoted(sortedSet(forbidden))} in securityContext.capabilities.add` };
+  return {
+    reason: "non-default capabilities",
+    detail: `${containerText(bad)} must not include ${quoted(sortedSet(forbidden))} in securityContext.capabilities.add`,
+  };
 };
 
 export const hostNamespaces: CheckFunction = ({ spec }) => {
@@ -68,7 +88,10 @@ export const hostPorts: CheckFunction = ({ spec }) => {
     return used.length > 0;
   });
   if (bad.length === 0) return undefined;
-  return { reason: "hostPort", detail: `${containerText(bad)} ${bad.length === 1 ? "uses" : "use"} ${plural("hostPort", ports.size)} ${sortedSet(ports).join(", ")}` };
+  return {
+    reason: "hostPort",
+    detail: `${containerText(bad)} ${bad.length === 1 ? "uses" : "use"} ${plural("hostPort", ports.size)} ${sortedSet(ports).join(", ")}`,
+  };
 };
 
 export const hostProbes: CheckFunction = ({ spec }) => {
@@ -79,7 +102,10 @@ export const hostProbes: CheckFunction = ({ spec }) => {
     return used.length > 0;
   });
   if (bad.length === 0) return undefined;
-  return { reason: "probe or lifecycle host", detail: `${containerText(bad)} ${bad.length === 1 ? "uses" : "use"} probe or lifecycle ${plural("host", hosts.size)} ${quoted(sortedSet(hosts))}` };
+  return {
+    reason: "probe or lifecycle host",
+    detail: `${containerText(bad)} ${bad.length === 1 ? "uses" : "use"} probe or lifecycle ${plural("host", hosts.size)} ${quoted(sortedSet(hosts))}`,
+  };
 };
 
 function hostsOf({ livenessProbe, readinessProbe, startupProbe, lifecycle }: Container): string[] {
@@ -103,7 +129,9 @@ export function procMountViolation(spec: PodSpec): Violation | undefined {
     types.add(type);
     return true;
   });
-  return bad.length === 0 ? undefined : { reason: "procMount", detail: `${containerText(bad)} must not set securityContext.procMount to ${quoted(sortedSet(types))}` };
+  return bad.length === 0
+    ? undefined
+    : { reason: "procMount", detail: `${containerText(bad)} must not set securityContext.procMount to ${quoted(sortedSet(types))}` };
 }
 
 const seLinuxTypes = ["", "container_t", "container_init_t", "container_kvm_t"];
@@ -167,7 +195,10 @@ function seccompAnnotations(annotations: Readonly<Record<string, string>>, spec:
 }
 
 const sysctlsSince: readonly (readonly [minor: number, names: readonly string[]])[] = [
-  [0, ["kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.tcp_syncookies", "net.ipv4.ping_group_range", "net.ipv4.ip_unprivileged_port_start"]],
+  [
+    0,
+    ["kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.tcp_syncookies", "net.ipv4.ping_group_range", "net.ipv4.ip_unprivileged_port_start"],
+  ],
   [27, ["net.ipv4.ip_local_reserved_ports"]],
   [29, ["net.ipv4.tcp_keepalive_time", "net.ipv4.tcp_fin_timeout", "net.ipv4.tcp_keepalive_intvl", "net.ipv4.tcp_keepalive_probes"]],
   [32, ["net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"]],
@@ -183,5 +214,7 @@ export const windowsHostProcess: CheckFunction = ({ spec }) => {
   const setters = spec.securityContext?.windowsOptions?.hostProcess === true ? ["pod"] : [];
   const bad = containersWhere(spec, (context) => context?.windowsOptions?.hostProcess === true);
   if (bad.length > 0) setters.push(containerText(bad));
-  return setters.length === 0 ? undefined : { reason: "hostProcess", detail: `${setters.join(" and ")} must not set securityContext.windowsOptions.hostProcess=true` };
+  return setters.length === 0
+    ? undefined
+    : { reason: "hostProcess", detail: `${setters.join(" and ")} must not set securityContext.windowsOptions.hostProcess=true` };
 };

@@ -2,8 +2,29 @@
 import type { PodSpec } from "../../../api/core-v1/types.ts";
 import type { ObjectMeta } from "../../../apimachinery/object.ts";
 import type { Level, LevelVersion } from "./levels.ts";
-import { appArmor, capabilitiesBaseline, hostNamespaces, hostPathVolumes, hostPorts, hostProbes, privileged, procMount, seccompBaseline, seLinux, sysctls, windowsHostProcess } from "./baseline-checks.ts";
-import { capabilitiesRestricted, privilegeEscalation, procMountRestricted, restrictedVolumes, runAsNonRoot, runAsUser, seccompRestricted } from "./restricted-checks.ts";
+import {
+  appArmor,
+  capabilitiesBaseline,
+  hostNamespaces,
+  hostPathVolumes,
+  hostPorts,
+  hostProbes,
+  privileged,
+  procMount,
+  seccompBaseline,
+  seLinux,
+  sysctls,
+  windowsHostProcess,
+} from "./baseline-checks.ts";
+import {
+  capabilitiesRestricted,
+  privilegeEscalation,
+  procMountRestricted,
+  restrictedVolumes,
+  runAsNonRoot,
+  runAsUser,
+  seccompRestricted,
+} from "./restricted-checks.ts";
 
 /** What is examined: a pod, or a template of pods. */
 export interface PodLike {

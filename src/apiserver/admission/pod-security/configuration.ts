@@ -7,7 +7,10 @@ export interface PodSecurityConfiguration {
   readonly exemptions: { readonly usernames: ReadonlySet<string>; readonly runtimeClasses: ReadonlySet<string>; readonly namespaces: ReadonlySet<string> };
 }
 
-export const defaultConfiguration: PodSecurityConfiguration = { defaults: privilegedPolicy, exemptions: { usernames: new Set(), runtimeClasses: new Set(), namespaces: new Set() } };
+export const defaultConfiguration: PodSecurityConfiguration = {
+  defaults: privilegedPolicy,
+  exemptions: { usernames: new Set(), runtimeClasses: new Set(), namespaces: new Set() },
+};
 
 /** Reads the configuration; throws an Error that says which value is wrong. */
 export function readConfiguration(raw: unknown): PodSecurityConfiguration {

@@ -19,10 +19,17 @@ const modes: readonly Mode[] = ["enforce", "audit", "warn"];
 const ranks: Readonly<Record<Level, number>> = { privileged: 0, baseline: 1, restricted: 2 };
 
 /** Without a label: these. */
-export const privilegedPolicy: NamespacePolicy = { enforce: { level: "privileged", minor: undefined }, audit: { level: "privileged", minor: undefined }, warn: { level: "privileged", minor: undefined } };
+export const privilegedPolicy: NamespacePolicy = {
+  enforce: { level: "privileged", minor: undefined },
+  audit: { level: "privileged", minor: undefined },
+  warn: { level: "privileged", minor: undefined },
+};
 
 /** What a namespace's labels ask for. An unreadable level counts as the strictest, as far as it forbids something. */
-export function policyOf(labels: Readonly<Record<string, string>> | undefined, defaults: NamespacePolicy): { readonly policy: NamespacePolicy; readonly errors: readonly FieldError[] } {
+export function policyOf(
+  labels: Readonly<Record<string, string>> | undefined,
+  defaults: NamespacePolicy,
+): { readonly policy: NamespacePolicy; readonly errors: readonly FieldError[] } {
   const policy: Record<Mode, LevelVersion> = { ...defaults };
   const errors: FieldError[] = [];
   if (labels === undefined) return { policy, errors };
@@ -47,7 +54,8 @@ export function policyOf(labels: Readonly<Record<string, string>> | undefined, d
     policy[mode] = { level: chosen, minor };
   }
   // Warnings follow enforcement when only that is asked for, so that workloads tell before their pods fail.
-  if (labels[`${prefix}warn`] === undefined && labels[`${prefix}enforce`] !== undefined && ranks[policy.enforce.level] > ranks[policy.warn.level]) policy.warn = policy.enforce;
+  if (labels[`${prefix}warn`] === undefined && labels[`${prefix}enforce`] !== undefined && ranks[policy.enforce.level] > ranks[policy.warn.level])
+    policy.warn = policy.enforce;
   return { policy, errors };
 }
 

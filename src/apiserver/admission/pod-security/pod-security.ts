@@ -71,7 +71,8 @@ const annotationPrefix = "pod-security.kubernetes.io/";
 function noteForAudit({ context }: AdmissionRequest, pod: PodLike, wanted: LevelVersion): void {
   if (context.audit === undefined) return;
   const violations = violationsOf(pod, wanted);
-  if (violations.length > 0) annotate(context, `${annotationPrefix}audit-violations`, `would violate PodSecurity "${levelText(wanted)}": ${violationText(violations)}`);
+  if (violations.length > 0)
+    annotate(context, `${annotationPrefix}audit-violations`, `would violate PodSecurity "${levelText(wanted)}": ${violationText(violations)}`);
 }
 
 function warn({ context }: AdmissionRequest, pod: PodLike, wanted: LevelVersion): void {
@@ -90,7 +91,8 @@ function validateNamespace(request: AdmissionRequest, configuration: PodSecurity
   const next = policyOf(request.object!.metadata.labels, defaults);
   const before = request.oldObject === undefined ? undefined : policyOf(request.oldObject.metadata.labels, defaults);
   const texts = (list: typeof next.errors) => JSON.stringify(list);
-  if (next.errors.length > 0 && (before === undefined || texts(before.errors) !== texts(next.errors))) throw invalidError({ group: "", kind: "Namespace" }, name, next.errors);
+  if (next.errors.length > 0 && (before === undefined || texts(before.errors) !== texts(next.errors)))
+    throw invalidError({ group: "", kind: "Namespace" }, name, next.errors);
   if (before === undefined) return warnWhenExempt(request, configuration, next.policy);
   const wanted = next.policy.enforce;
   if (isSame(wanted, before.policy.enforce) || wanted.level === "privileged") return;
@@ -102,7 +104,9 @@ function validateNamespace(request: AdmissionRequest, configuration: PodSecurity
 function warnWhenExempt({ context, object }: AdmissionRequest, { defaults, exemptions }: PodSecurityConfiguration, policy: NamespacePolicy): void {
   const name = object!.metadata.name!;
   if (!exemptions.namespaces.has(name)) return;
-  const own = (["enforce", "audit", "warn"] satisfies Mode[]).filter((mode) => !isSame(policy[mode], defaults[mode])).map((mode) => `${mode}=${levelText(policy[mode])}`);
+  const own = (["enforce", "audit", "warn"] satisfies Mode[])
+    .filter((mode) => !isSame(policy[mode], defaults[mode]))
+    .map((mode) => `${mode}=${levelText(policy[mode])}`);
   if (own.length > 0) context.warnings.add(`namespace ${JSON.stringify(name)} is exempt from Pod Security, and the policy (${own.join(", ")}) will be ignored`);
 }
 
@@ -120,13 +124,18 @@ function warnAboutPods({ context, object }: AdmissionRequest, { exemptions }: Po
   }
   if (byText.size === 0) return;
   context.warnings.add(`existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level "${levelText(wanted)}"`);
-  const lines = [...byText].map(([text, { first, count }]) => `${first}${count === 1 ? "" : ` (and ${count - 1} other pod${count === 2 ? "" : "s"})`}: ${text}`);
+  const lines = [...byText].map(
+    ([text, { first, count }]) => `${first}${count === 1 ? "" : ` (and ${count - 1} other pod${count === 2 ? "" : "s"})`}: ${text}`,
+  );
   for (const line of lines.sort()) context.warnings.add(line);
-  if (pods.length > examinedLimit) context.warnings.add(`new PodSecurity enforce level only checked against the first ${examinedLimit} of ${pods.length} existing pods`);
+  if (pods.length > examinedLimit)
+    context.warnings.add(`new PodSecurity enforce level only checked against the first ${examinedLimit} of ${pods.length} existing pods`);
 }
 
 function summaryOf(object: KubeObject, wanted: LevelVersion, exemptClasses: ReadonlySet<string>): string {
   const { metadata, spec = {} } = object as unknown as Pod;
   if (isExemptClass(spec, exemptClasses)) return "";
-  return violationsOf({ metadata, spec }, wanted).map(({ reason }) => reason).join(", ");
+  return violationsOf({ metadata, spec }, wanted)
+    .map(({ reason }) => reason)
+    .join(", ");
 }

@@ -16,7 +16,9 @@ const hasOwnUsers = (spec: PodSpec, minor: number) => minor >= userNamespaceMino
 export const privilegeEscalation: CheckFunction = ({ spec }, minor) => {
   if (isExempt(spec, minor)) return undefined;
   const bad = containersWhere(spec, (context) => context?.allowPrivilegeEscalation !== false);
-  return bad.length === 0 ? undefined : { reason: "allowPrivilegeEscalation != false", detail: `${containerText(bad)} must set securityContext.allowPrivilegeEscalation=false` };
+  return bad.length === 0
+    ? undefined
+    : { reason: "allowPrivilegeEscalation != false", detail: `${containerText(bad)} must set securityContext.allowPrivilegeEscalation=false` };
 };
 
 export const capabilitiesRestricted: CheckFunction = ({ spec }, minor) => {
@@ -53,7 +55,10 @@ export const restrictedVolumes: CheckFunction = ({ spec }) => {
     types.add(type);
   }
   if (bad.length === 0) return undefined;
-  return { reason: "restricted volume types", detail: `${plural("volume", bad.length)} ${quoted(bad)} ${bad.length === 1 ? "uses" : "use"} restricted volume ${plural("type", types.size)} ${quoted(sortedSet(types))}` };
+  return {
+    reason: "restricted volume types",
+    detail: `${plural("volume", bad.length)} ${quoted(bad)} ${bad.length === 1 ? "uses" : "use"} restricted volume ${plural("type", types.size)} ${quoted(sortedSet(types))}`,
+  };
 };
 
 export const runAsNonRoot: CheckFunction = ({ spec }, minor) => {
@@ -90,6 +95,9 @@ export const seccompRestricted: CheckFunction = ({ spec }, minor) => {
   const explicit = containersWhere(spec, (context) => isBad(context?.seccompProfile?.type));
   const implicit = containersWhere(spec, (context) => context?.seccompProfile?.type === undefined && ofPod === undefined);
   if (explicit.length > 0) setters.push(containerText(explicit));
-  if (setters.length > 0) return { reason: "seccompProfile", detail: `${setters.join(" and ")} must not set securityContext.seccompProfile.type to ${quoted(sortedSet(types))}` };
-  return implicit.length === 0 ? undefined : { reason: "seccompProfile", detail: `pod or ${containerText(implicit)} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"` };
+  if (setters.length > 0)
+    return { reason: "seccompProfile", detail: `${setters.join(" and ")} must not set securityContext.seccompProfile.type to ${quoted(sortedSet(types))}` };
+  return implicit.length === 0
+    ? undefined
+    : { reason: "seccompProfile", detail: `pod or ${containerText(implicit)} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"` };
 };

@@ -2,14 +2,24 @@
 import type { Pod } from "../../../api/core-v1/types.ts";
 import { allContainers } from "../pods/containers.ts";
 
-const annotationPrefixes = ["seccomp.security.alpha.kubernetes.io/pod", "container.seccomp.security.alpha.kubernetes.io/", "container.apparmor.security.beta.kubernetes.io/"];
+const annotationPrefixes = [
+  "seccomp.security.alpha.kubernetes.io/pod",
+  "container.seccomp.security.alpha.kubernetes.io/",
+  "container.apparmor.security.beta.kubernetes.io/",
+];
 
 /** True for new containers, other images, other security annotations. */
 export function isSignificantUpdate(pod: Pod, old: Pod): boolean {
   const now = allContainers(pod.spec ?? {});
   const before = allContainers(old.spec ?? {});
   if (now.length !== before.length) return true;
-  if (now.some(({ container, sort }, index) => container.name !== before[index]!.container.name || sort !== before[index]!.sort || container.image !== before[index]!.container.image)) return true;
+  if (
+    now.some(
+      ({ container, sort }, index) =>
+        container.name !== before[index]!.container.name || sort !== before[index]!.sort || container.image !== before[index]!.container.image,
+    )
+  )
+    return true;
   return annotationsOf(pod) !== annotationsOf(old);
 }
 

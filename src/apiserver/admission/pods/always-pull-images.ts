@@ -7,9 +7,19 @@ import { refuse } from "../refuse.ts";
 import { allContainers, visitContainers } from "./containers.ts";
 import type { ContainerSort } from "./containers.ts";
 
-export const alwaysPullImages: AdmissionPlugin = { name: "AlwaysPullImages", operations: new Set(["CREATE", "UPDATE"]), resources: new Set(["/pods"]), mutate, validate };
+export const alwaysPullImages: AdmissionPlugin = {
+  name: "AlwaysPullImages",
+  operations: new Set(["CREATE", "UPDATE"]),
+  resources: new Set(["/pods"]),
+  mutate,
+  validate,
+};
 
-const listNames: Readonly<Record<ContainerSort, string>> = { container: "containers", "init container": "initContainers", "ephemeral container": "ephemeralContainers" };
+const listNames: Readonly<Record<ContainerSort, string>> = {
+  container: "containers",
+  "init container": "initContainers",
+  "ephemeral container": "ephemeralContainers",
+};
 
 function mutate(request: AdmissionRequest): void {
   if (isIgnored(request)) return;
@@ -24,7 +34,9 @@ function validate(request: AdmissionRequest): void {
   if (isIgnored(request)) return;
   const spec = (request.object as unknown as Pod).spec ?? {};
   const faults = allContainers(spec).flatMap(({ container, sort, index }) =>
-    container.imagePullPolicy === "Always" ? [] : [notSupported(FieldPath.root("spec", listNames[sort]).index(index).child("imagePullPolicy"), container.imagePullPolicy, ["Always"])],
+    container.imagePullPolicy === "Always"
+      ? []
+      : [notSupported(FieldPath.root("spec", listNames[sort]).index(index).child("imagePullPolicy"), container.imagePullPolicy, ["Always"])],
   );
   if (faults.length > 0) throw refuse(request, ...faults.map(fieldErrorText));
 }

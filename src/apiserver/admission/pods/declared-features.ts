@@ -7,7 +7,12 @@ import type { AdmissionPlugin, AdmissionRequest } from "../chain.ts";
 import { refuse } from "../refuse.ts";
 import { podAmounts } from "./pod-resources.ts";
 
-export const nodeDeclaredFeatureValidator: AdmissionPlugin = { name: "NodeDeclaredFeatureValidator", operations: new Set(["UPDATE"]), resources: new Set(["/pods"]), validate };
+export const nodeDeclaredFeatureValidator: AdmissionPlugin = {
+  name: "NodeDeclaredFeatureValidator",
+  operations: new Set(["UPDATE"]),
+  resources: new Set(["/pods"]),
+  validate,
+};
 
 interface Feature {
   readonly name: string;
@@ -15,7 +20,9 @@ interface Feature {
   needs(pod: Pod, old: Pod): boolean;
 }
 
-const features: readonly Feature[] = [{ name: "GuaranteedQoSPodCPUResize", needs: (pod, old) => qosClassOf(pod.spec ?? {}) === "Guaranteed" && !deepEqual(cpuOf(pod), cpuOf(old)) }];
+const features: readonly Feature[] = [
+  { name: "GuaranteedQoSPodCPUResize", needs: (pod, old) => qosClassOf(pod.spec ?? {}) === "Guaranteed" && !deepEqual(cpuOf(pod), cpuOf(old)) },
+];
 
 function validate(request: AdmissionRequest): void {
   if (request.subresource !== "" && request.subresource !== "resize") return;
@@ -28,7 +35,8 @@ function validate(request: AdmissionRequest): void {
   // A node that declares nothing at all is older than declarations.
   if (declared === undefined) return;
   const missing = needed.filter((name) => !declared.includes(name));
-  if (missing.length > 0) throw refuse(request, `pod update requires features ${missing.join(", ")} which are not available on node ${JSON.stringify(nodeName)}`);
+  if (missing.length > 0)
+    throw refuse(request, `pod update requires features ${missing.join(", ")} which are not available on node ${JSON.stringify(nodeName)}`);
 }
 
 function cpuOf({ spec = {} }: Pod): readonly (string | undefined)[] {

@@ -9,7 +9,10 @@ export interface TolerationSeconds {
 }
 
 export function defaultTolerationSeconds({ notReady, unreachable }: TolerationSeconds = { notReady: 300, unreachable: 300 }): AdmissionPlugin {
-  const secondsByTaint = [["node.kubernetes.io/not-ready", notReady], ["node.kubernetes.io/unreachable", unreachable]] as const;
+  const secondsByTaint = [
+    ["node.kubernetes.io/not-ready", notReady],
+    ["node.kubernetes.io/unreachable", unreachable],
+  ] as const;
   return { name: "DefaultTolerationSeconds", operations: new Set(["CREATE", "UPDATE"]), resources: new Set(["/pods"]), mutate };
 
   function mutate({ object, subresource }: AdmissionRequest): void {
@@ -17,7 +20,8 @@ export function defaultTolerationSeconds({ notReady, unreachable }: TolerationSe
     const spec = ((object as unknown as Pod).spec ??= {});
     const existing = spec.tolerations ?? [];
     const added = secondsByTaint.filter(([taint]) => !existing.some((toleration) => tolerates(toleration, taint)));
-    if (added.length > 0) spec.tolerations = [...existing, ...added.map(([key, tolerationSeconds]) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds }))];
+    if (added.length > 0)
+      spec.tolerations = [...existing, ...added.map(([key, tolerationSeconds]) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds }))];
   }
 }
 

@@ -3,7 +3,12 @@ import type { Pod } from "../../../api/core-v1/types.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../chain.ts";
 import { visitContainers } from "./containers.ts";
 
-export const extendedResourceToleration: AdmissionPlugin = { name: "ExtendedResourceToleration", operations: new Set(["CREATE", "UPDATE"]), resources: new Set(["/pods"]), mutate };
+export const extendedResourceToleration: AdmissionPlugin = {
+  name: "ExtendedResourceToleration",
+  operations: new Set(["CREATE", "UPDATE"]),
+  resources: new Set(["/pods"]),
+  mutate,
+};
 
 function mutate({ object, subresource }: AdmissionRequest): void {
   if (subresource !== "") return;
@@ -17,7 +22,12 @@ function mutate({ object, subresource }: AdmissionRequest): void {
   const wanted = [...names].sort().map((key) => ({ key, operator: "Exists", effect: "NoSchedule" }));
   const existing = spec.tolerations ?? [];
   // One that stands there in the same words is not written twice; a wider one does not count.
-  spec.tolerations = [...existing, ...wanted.filter((toleration) => !existing.some(({ key, operator, effect }) => key === toleration.key && operator === toleration.operator && effect === toleration.effect))];
+  spec.tolerations = [
+    ...existing,
+    ...wanted.filter(
+      (toleration) => !existing.some(({ key, operator, effect }) => key === toleration.key && operator === toleration.operator && effect === toleration.effect),
+    ),
+  ];
 }
 
 /** Names of a domain other than Kubernetes' own. */

@@ -13,6 +13,7 @@ export const limitPodHardAntiAffinityTopology: AdmissionPlugin = {
     if (request.subresource !== "") return;
     const terms = (request.object as unknown as Pod).spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
     const other = terms.find(({ topologyKey }) => topologyKey !== hostname);
-    if (other !== undefined) throw refuse(request, `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${other.topologyKey} but only key ${hostname} is allowed`);
+    if (other !== undefined)
+      throw refuse(request, `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${other.topologyKey} but only key ${hostname} is allowed`);
   },
 };

@@ -5,7 +5,11 @@ import { WebhookError } from "../../webhooks/review-webhook.ts";
 import type { AdmissionRequest } from "../chain.ts";
 import { imagePolicyWebhook } from "./image-policy-webhook.ts";
 
-const spec = { containers: [{ name: "c", image: "app" }], initContainers: [{ name: "i", image: "init" }], ephemeralContainers: [{ name: "e", image: "debug" }] };
+const spec = {
+  containers: [{ name: "c", image: "app" }],
+  initContainers: [{ name: "i", image: "init" }],
+  ephemeralContainers: [{ name: "e", image: "debug" }],
+};
 
 function setUp(answer: () => object, defaultAllow = false) {
   const asked: unknown[] = [];
@@ -16,7 +20,18 @@ function setUp(answer: () => object, defaultAllow = false) {
   };
   const plugin = imagePolicyWebhook({ imagePolicy: { allowTTL: 50, denyTTL: 50, retryBackoff: 1, defaultAllow }, send });
   const object = { metadata: { name: "a", annotations: { "x.image-policy.k8s.io/why": "me", other: "no" } }, spec };
-  const admit = async (subresource = "") => plugin.validate!({ context: { server: { clock } }, operation: "CREATE", definition: { group: "", resource: "pods" }, subresource, namespace: "ns", name: "a", object, oldObject: undefined, isDryRun: false } as unknown as AdmissionRequest);
+  const admit = async (subresource = "") =>
+    plugin.validate!({
+      context: { server: { clock } },
+      operation: "CREATE",
+      definition: { group: "", resource: "pods" },
+      subresource,
+      namespace: "ns",
+      name: "a",
+      object,
+      oldObject: undefined,
+      isDryRun: false,
+    } as unknown as AdmissionRequest);
   return { asked, clock, admit };
 }
 
@@ -42,7 +57,10 @@ test("a debug container is asked for alone, and answers are kept", async () => {
   await admit("ephemeralcontainers");
   await admit("status");
   const annotations = { "x.image-policy.k8s.io/why": "me" };
-  assert.deepEqual(asked, [{ containers: [{ image: "init" }, { image: "app" }], annotations, namespace: "ns" }, { containers: [{ image: "debug" }], annotations, namespace: "ns" }]);
+  assert.deepEqual(asked, [
+    { containers: [{ image: "init" }, { image: "app" }], annotations, namespace: "ns" },
+    { containers: [{ image: "debug" }], annotations, namespace: "ns" },
+  ]);
   await clock.advance(51_000, async () => undefined);
   await admit();
   assert.equal(asked.length, 3);

@@ -52,7 +52,11 @@ export function imagePolicyWebhook(configuration: Partial<ImagePolicyConfigurati
     if (!["", "ephemeralcontainers"].includes(request.subresource)) return;
     try {
       const { allowed = false, reason = "" } = await ask(request, reviewOf(request));
-      if (!allowed) throw refuse(request, reason === "" ? "one or more images rejected by webhook backend" : `image policy webhook backend denied one or more images: ${reason}`);
+      if (!allowed)
+        throw refuse(
+          request,
+          reason === "" ? "one or more images rejected by webhook backend" : `image policy webhook backend denied one or more images: ${reason}`,
+        );
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error;
       if (!defaultAllow) throw refuse(request, error.message);

@@ -38,7 +38,8 @@ function check(request: AdmissionRequest, configured: Labels): void {
   const allowed = configured[request.namespace] ?? "";
   if (allowed === "") return;
   const list = parse(allowed);
-  if (Object.entries(own).some(([key, value]) => list[key] !== value)) throw refuse(request, "pod node label selector labels conflict with its namespace whitelist");
+  if (Object.entries(own).some(([key, value]) => list[key] !== value))
+    throw refuse(request, "pod node label selector labels conflict with its namespace whitelist");
 }
 
 /** What the namespace's annotation says, else the configuration's default. */

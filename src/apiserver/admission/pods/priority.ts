@@ -11,7 +11,13 @@ const resource = "scheduling.k8s.io/priorityclasses";
 /** Groups of pods have a priority as pods do. */
 const groupResources = ["scheduling.k8s.io/podgroups", "scheduling.k8s.io/compositepodgroups"];
 
-export const priority: AdmissionPlugin = { name: "Priority", operations: new Set(["CREATE", "UPDATE", "DELETE"]), resources: new Set(["/pods", ...groupResources, resource]), mutate, validate };
+export const priority: AdmissionPlugin = {
+  name: "Priority",
+  operations: new Set(["CREATE", "UPDATE", "DELETE"]),
+  resources: new Set(["/pods", ...groupResources, resource]),
+  mutate,
+  validate,
+};
 
 /** The class of pods that name none; the lowest should several say so. */
 const defaultClass = derived(resource, (objects) => {
@@ -37,12 +43,18 @@ function mutate(request: AdmissionRequest): void {
   const value = chosen?.value ?? 0;
   const policy = chosen === undefined ? "PreemptLowerPriority" : chosen.preemptionPolicy;
   if (spec.priority !== undefined && spec.priority !== value) {
-    throw refuse(request, `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`);
+    throw refuse(
+      request,
+      `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
+    );
   }
   spec.priority = value;
   if (policy === undefined) return;
   if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== policy) {
-    throw refuse(request, `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`);
+    throw refuse(
+      request,
+      `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`,
+    );
   }
   spec.preemptionPolicy = policy;
 }

@@ -18,13 +18,15 @@ function mutate(request: AdmissionRequest): void {
   const found = classOf(request, spec.runtimeClassName);
   const overhead = found?.overhead?.podFixed;
   if (found?.overhead !== undefined) {
-    if (spec.overhead !== undefined && !sameAmounts(overhead ?? {}, spec.overhead)) throw refuse(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+    if (spec.overhead !== undefined && !sameAmounts(overhead ?? {}, spec.overhead))
+      throw refuse(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
     if (overhead !== undefined) spec.overhead = { ...overhead };
   }
   const { nodeSelector, tolerations } = found?.scheduling ?? {};
   for (const [key, value] of Object.entries(nodeSelector ?? {})) {
     const own = spec.nodeSelector?.[key];
-    if (own !== undefined && own !== value) throw refuse(request, `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`);
+    if (own !== undefined && own !== value)
+      throw refuse(request, `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`);
   }
   if (nodeSelector !== undefined) spec.nodeSelector = { ...spec.nodeSelector, ...nodeSelector };
   if (found?.scheduling !== undefined) {
@@ -38,7 +40,8 @@ function validate(request: AdmissionRequest): void {
   const spec = (request.object as unknown as Pod).spec ?? {};
   const found = classOf(request, spec.runtimeClassName);
   if (found?.overhead !== undefined) {
-    if (!sameAmounts(found.overhead.podFixed ?? {}, spec.overhead ?? {})) throw refuse(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+    if (!sameAmounts(found.overhead.podFixed ?? {}, spec.overhead ?? {}))
+      throw refuse(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
   } else if (spec.overhead !== undefined) {
     throw refuse(request, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
   }

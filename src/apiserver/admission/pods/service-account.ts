@@ -13,7 +13,13 @@ const mountPath = "/var/run/secrets/kubernetes.io/serviceaccount";
 const tokenSeconds = 3607;
 const enforceAnnotation = "kubernetes.io/enforce-mountable-secrets";
 
-export const serviceAccount: AdmissionPlugin = { name: "ServiceAccount", operations: new Set(["CREATE", "UPDATE"]), resources: new Set(["/pods"]), mutate, validate };
+export const serviceAccount: AdmissionPlugin = {
+  name: "ServiceAccount",
+  operations: new Set(["CREATE", "UPDATE"]),
+  resources: new Set(["/pods"]),
+  mutate,
+  validate,
+};
 
 function mutate(request: AdmissionRequest): void {
   if (request.operation !== "CREATE" || request.subresource !== "") return;
@@ -24,7 +30,8 @@ function mutate(request: AdmissionRequest): void {
   spec.serviceAccount = spec.serviceAccountName;
   const account = findAccount(request, spec.serviceAccountName);
   if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) mountToken(request, spec);
-  if ((spec.imagePullSecrets ?? []).length === 0 && (account.imagePullSecrets ?? []).length > 0) spec.imagePullSecrets = account.imagePullSecrets!.map(({ name }) => ({ ...(name !== undefined && { name }) }));
+  if ((spec.imagePullSecrets ?? []).length === 0 && (account.imagePullSecrets ?? []).length > 0)
+    spec.imagePullSecrets = account.imagePullSecrets!.map(({ name }) => ({ ...(name !== undefined && { name }) }));
   checkSecrets(request, spec, account);
 }
 
@@ -32,7 +39,8 @@ function validate(request: AdmissionRequest): void {
   const pod = request.object as unknown as Pod;
   const spec = pod.spec ?? {};
   if (request.operation === "UPDATE") {
-    if (request.subresource === "ephemeralcontainers") checkSecrets(request, { ephemeralContainers: spec.ephemeralContainers ?? [] }, findAccount(request, spec.serviceAccountName ?? ""));
+    if (request.subresource === "ephemeralcontainers")
+      checkSecrets(request, { ephemeralContainers: spec.ephemeralContainers ?? [] }, findAccount(request, spec.serviceAccountName ?? ""));
     return;
   }
   if (request.subresource !== "") return;
@@ -50,7 +58,8 @@ function validateMirror(request: AdmissionRequest, spec: PodSpec): void {
 
 function findAccount(request: AdmissionRequest, name: string): ServiceAccount {
   const account = findObject(request.context.server, "/serviceaccounts", request.namespace, name);
-  if (account === undefined) throw refuse(request, `error looking up service account ${request.namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`);
+  if (account === undefined)
+    throw refuse(request, `error looking up service account ${request.namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`);
   return account as unknown as ServiceAccount;
 }
 
@@ -87,7 +96,8 @@ function checkSecrets(request: AdmissionRequest, spec: PodSpec, account: Service
   const allowed = new Set((account.secrets ?? []).map(({ name }) => name));
   const suffix = `is not allowed because service account ${account.metadata.name} does not reference that`;
   for (const { secret } of spec.volumes ?? []) {
-    if (secret !== undefined && !allowed.has(secret.secretName)) throw refuse(request, `volume with secret.secretName="${secret.secretName ?? ""}" ${suffix} secret`);
+    if (secret !== undefined && !allowed.has(secret.secretName))
+      throw refuse(request, `volume with secret.secretName="${secret.secretName ?? ""}" ${suffix} secret`);
   }
   visitContainers(spec, (container, sort) => {
     const fault = foreignSecret(container, sort, allowed);
@@ -102,10 +112,12 @@ function checkSecrets(request: AdmissionRequest, spec: PodSpec, account: Service
 function foreignSecret(container: Container, sort: ContainerSort, allowed: ReadonlySet<string | undefined>): string | undefined {
   for (const { name, valueFrom } of container.env ?? []) {
     const secret = valueFrom?.secretKeyRef;
-    if (secret !== undefined && !allowed.has(secret.name)) return `${sort} ${container.name} with envVar ${name} referencing secret.secretName="${secret.name ?? ""}"`;
+    if (secret !== undefined && !allowed.has(secret.name))
+      return `${sort} ${container.name} with envVar ${name} referencing secret.secretName="${secret.name ?? ""}"`;
   }
   for (const { secretRef } of container.envFrom ?? []) {
-    if (secretRef !== undefined && !allowed.has(secretRef.name)) return `${sort} ${container.name} with envFrom referencing secret.secretName="${secretRef.name ?? ""}"`;
+    if (secretRef !== undefined && !allowed.has(secretRef.name))
+      return `${sort} ${container.name} with envFrom referencing secret.secretName="${secretRef.name ?? ""}"`;
   }
   return undefined;
 }

@@ -18,7 +18,10 @@ const templatePaths: Readonly<Record<string, readonly string[]>> = {
 export const templateResources: readonly string[] = Object.keys(templatePaths);
 
 /** The template of a workload; undefined when it has none. */
-export function templateOf(resource: { readonly group: string; readonly resource: string }, object: KubeObject): { readonly metadata: ObjectMeta; readonly spec: PodSpec } | undefined {
+export function templateOf(
+  resource: { readonly group: string; readonly resource: string },
+  object: KubeObject,
+): { readonly metadata: ObjectMeta; readonly spec: PodSpec } | undefined {
   let at: unknown = object;
   for (const name of templatePaths[`${resource.group}/${resource.resource}`] ?? []) at = (at as Record<string, unknown> | undefined)?.[name];
   const { metadata = {}, spec = {} } = (at ?? {}) as PodTemplateSpec;

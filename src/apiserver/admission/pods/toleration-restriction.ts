@@ -41,7 +41,8 @@ function check(request: AdmissionRequest, configuration: Configuration): void {
   const tolerations = (request.object as unknown as Pod).spec?.tolerations ?? [];
   if (tolerations.length === 0) return;
   const allowed = listOf(request, "tolerationsWhitelist") ?? configuration.whitelist ?? [];
-  if (allowed.length > 0 && !coversAll(allowed, tolerations)) throw internal("pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist");
+  if (allowed.length > 0 && !coversAll(allowed, tolerations))
+    throw internal("pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist");
 }
 
 /** The annotation's list; undefined when there is none. */

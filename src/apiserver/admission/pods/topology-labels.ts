@@ -10,7 +10,12 @@ export const podTopologyLabels: AdmissionPlugin = { name: "PodTopologyLabels", o
 function mutate({ context, object, subresource }: AdmissionRequest): void {
   if (subresource !== "" && subresource !== "binding") return;
   const { target } = object as unknown as Binding;
-  const nodeName = subresource === "binding" ? ((target?.kind ?? "Node") === "Node" || target?.kind === "" ? target?.name : undefined) : (object as unknown as Pod).spec?.nodeName;
+  const nodeName =
+    subresource === "binding"
+      ? (target?.kind ?? "Node") === "Node" || target?.kind === ""
+        ? target?.name
+        : undefined
+      : (object as unknown as Pod).spec?.nodeName;
   if (nodeName === undefined || nodeName === "") return;
   const labels = findObject(context.server, "/nodes", "", nodeName)?.metadata.labels ?? {};
   const found = copied.filter((label) => labels[label] !== undefined).map((label) => [label, labels[label]!] as const);

@@ -1,7 +1,13 @@
 /** The expressions of a policy, compiled. What does not compile becomes a fault of each request that needs it. */
 import { admissionVariables, baseEnvironment, boolType, compile, dynType, nullType, policyVariablesType, stringType } from "../../../apimachinery/cel/index.ts";
 import type { CelType, Compilation, Environment, Program } from "../../../apimachinery/cel/index.ts";
-import type { AuditAnnotation, Validation, ValidatingAdmissionPolicy, ValidatingAdmissionPolicySpec, Variable } from "../../../api/admissionregistration-v1/types.ts";
+import type {
+  AuditAnnotation,
+  Validation,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicySpec,
+  Variable,
+} from "../../../api/admissionregistration-v1/types.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { compileConditions } from "../matching/conditions.ts";
 import type { Condition } from "../matching/conditions.ts";
@@ -50,20 +56,35 @@ export function compilePolicy(object: KubeObject): CompiledPolicy {
   };
 }
 
-export function compileRules({ paramKind, matchConditions = [], variables = [], validations = [], auditAnnotations = [] }: ValidatingAdmissionPolicySpec): PolicyRules {
+export function compileRules({
+  paramKind,
+  matchConditions = [],
+  variables = [],
+  validations = [],
+  auditAnnotations = [],
+}: ValidatingAdmissionPolicySpec): PolicyRules {
   const hasParams = paramKind !== undefined;
   const declared = declareVariables(baseEnvironment, variables, hasParams);
   const { environment } = declared;
   return {
     conditions: compileConditions(matchConditions, hasParams),
     variables: declared.variables,
-    validations: validations.map((source) => ({ source, compiled: programOf(compile(environment, source.expression, boolType)), message: messageProgram(environment, source) })),
+    validations: validations.map((source) => ({
+      source,
+      compiled: programOf(compile(environment, source.expression, boolType)),
+      message: messageProgram(environment, source),
+    })),
     auditAnnotations: auditAnnotations.map((source) => ({ source, compiled: programOf(compile(environment, source.valueExpression, stringType, nullType)) })),
   };
 }
 
 /** Each variable may use those before it. One without an expression, not checked yet, is of any type. */
-export function declareVariables(base: Environment, variables: readonly Variable[], hasParams: boolean, hasAuthorizer = true): { readonly environment: Environment; readonly variables: PolicyVariable[] } {
+export function declareVariables(
+  base: Environment,
+  variables: readonly Variable[],
+  hasParams: boolean,
+  hasAuthorizer = true,
+): { readonly environment: Environment; readonly variables: PolicyVariable[] } {
   const types: Record<string, CelType> = {};
   const environmentNow = () => base.withVariables(admissionVariables({ hasParams, hasAuthorizer, variables: policyVariablesType({ ...types }) }));
   const compiled = variables.map(({ name, expression }): PolicyVariable => {

@@ -1,5 +1,20 @@
 /** Compiles the expressions in policies, webhook configurations and device selectors when they are written. */
-import { admissionVariables, baseEnvironment, boolType, compile, deviceEnvironment, deviceType, dynType, jsonPatchType, listType, mutationEnvironment, nullType, objectLiteralType, runtimeTypeName, stringType } from "../../../apimachinery/cel/index.ts";
+import {
+  admissionVariables,
+  baseEnvironment,
+  boolType,
+  compile,
+  deviceEnvironment,
+  deviceType,
+  dynType,
+  jsonPatchType,
+  listType,
+  mutationEnvironment,
+  nullType,
+  objectLiteralType,
+  runtimeTypeName,
+  stringType,
+} from "../../../apimachinery/cel/index.ts";
 import type { CelType, Environment } from "../../../apimachinery/cel/index.ts";
 import { invalid } from "../../../apimachinery/field-error.ts";
 import type { FieldError } from "../../../apimachinery/field-error.ts";

@@ -8,7 +8,13 @@ import { compileSelectors } from "../matching/selectors.ts";
 /** Gives the version in which the object is looked at; undefined when the request is none of its. */
 export type ResourceMatch = (request: AdmissionRequest) => ResourceDefinition | undefined;
 
-export function compileMatch({ namespaceSelector, objectSelector, resourceRules = [], excludeResourceRules = [], matchPolicy }: MatchResources = {}): ResourceMatch {
+export function compileMatch({
+  namespaceSelector,
+  objectSelector,
+  resourceRules = [],
+  excludeResourceRules = [],
+  matchPolicy,
+}: MatchResources = {}): ResourceMatch {
   const isSelected = compileSelectors({ ...(namespaceSelector && { namespaceSelector }), ...(objectSelector && { objectSelector }) });
   return (request) => {
     // A binding without rules takes what its policy takes.

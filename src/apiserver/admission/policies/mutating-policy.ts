@@ -92,7 +92,11 @@ async function mutate(request: AdmissionRequest, bound: readonly BoundPolicy<Com
   }
 }
 
-async function applyBinding(policy: CompiledPolicy, binding: CompiledBinding, target: { readonly view: RequestView; readonly decisions: AskedDecisions }): Promise<void> {
+async function applyBinding(
+  policy: CompiledPolicy,
+  binding: CompiledBinding,
+  target: { readonly view: RequestView; readonly decisions: AskedDecisions },
+): Promise<void> {
   const { request } = target.view;
   const prefix = `policy '${policy.name}' with binding '${binding.name}' denied request: `;
   const found = await paramsOf(request, policy.spec.paramKind, binding.paramRef);
@@ -107,7 +111,10 @@ async function applyBinding(policy: CompiledPolicy, binding: CompiledBinding, ta
 }
 
 /** What went wrong, if anything. */
-async function applyPolicy(policy: CompiledPolicy, { params, ...target }: { readonly view: RequestView; readonly decisions: AskedDecisions; readonly params: JsonObject | null | undefined }): Promise<string | undefined> {
+async function applyPolicy(
+  policy: CompiledPolicy,
+  { params, ...target }: { readonly view: RequestView; readonly decisions: AskedDecisions; readonly params: JsonObject | null | undefined },
+): Promise<string | undefined> {
   const scope = { ...target, ...(params !== undefined && { params }) };
   const outcome = await checkConditions(policy.conditions, scope);
   if (outcome === "does not match") return undefined;

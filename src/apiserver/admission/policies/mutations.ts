@@ -40,13 +40,20 @@ export function compileMutations({ paramKind, variables = [], mutations = [] }: 
     mutations: mutations.map(({ applyConfiguration, jsonPatch }) => {
       const expression = applyConfiguration?.expression ?? jsonPatch?.expression ?? "";
       const compilation = compile(declared.environment, expression);
-      return { kind: applyConfiguration === undefined ? "patch" : "apply", expression, compiled: "program" in compilation ? compilation.program : { fault: `compilation error: ${compilation.errors}` } };
+      return {
+        kind: applyConfiguration === undefined ? "patch" : "apply",
+        expression,
+        compiled: "program" in compilation ? compilation.program : { fault: `compilation error: ${compilation.errors}` },
+      };
     }),
   };
 }
 
 /** Changes the request's object, or says why it cannot. Throws a 500 for a patch whose result is no such object. */
-export async function mutateObject({ variables, mutations }: CompiledMutations, scope: Omit<EvaluationScope, "costBudget" | "variables">): Promise<string | undefined> {
+export async function mutateObject(
+  { variables, mutations }: CompiledMutations,
+  scope: Omit<EvaluationScope, "costBudget" | "variables">,
+): Promise<string | undefined> {
   for (const { kind, expression, compiled } of mutations) {
     if ("fault" in compiled) return compiled.fault;
     const result = await new Evaluator({ ...scope, variables, costBudget }).evaluate(compiled);

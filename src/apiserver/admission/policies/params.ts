@@ -28,7 +28,8 @@ export async function paramsOf(request: AdmissionRequest, paramKind: ParamKind |
   const namespace = paramNamespace(request, definition, paramRef);
   if (typeof namespace === "object") return namespace;
   const params = await findParams(definition, namespace, paramRef);
-  if (params.length === 0 && paramRef.parameterNotFoundAction === "Deny") return { fault: "no params found for policy binding with `Deny` parameterNotFoundAction" };
+  if (params.length === 0 && paramRef.parameterNotFoundAction === "Deny")
+    return { fault: "no params found for policy binding with `Deny` parameterNotFoundAction" };
   return { params };
 }
 

@@ -6,8 +6,14 @@ import type { ResourceType } from "../../../client/index.ts";
 import { TestCluster } from "../../../testing/index.ts";
 
 const type = (resource: string, kind: string): ResourceType => ({ group: "admissionregistration.k8s.io", version: "v1", resource, kind, isNamespaced: false });
-const validating = { policies: type("validatingadmissionpolicies", "ValidatingAdmissionPolicy"), bindings: type("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding") };
-const mutating = { policies: type("mutatingadmissionpolicies", "MutatingAdmissionPolicy"), bindings: type("mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding") };
+const validating = {
+  policies: type("validatingadmissionpolicies", "ValidatingAdmissionPolicy"),
+  bindings: type("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding"),
+};
+const mutating = {
+  policies: type("mutatingadmissionpolicies", "MutatingAdmissionPolicy"),
+  bindings: type("mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding"),
+};
 const configMaps: ResourceType = { group: "", version: "v1", resource: "configmaps", kind: "ConfigMap", isNamespaced: true };
 const matchConstraints = { resourceRules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE", "UPDATE"], resources: ["configmaps"] }] };
 
@@ -20,7 +26,12 @@ const validations: readonly [validation: object, data: Record<string, string>, e
   [{ expression: "object.data.a == 'x'" }, { b: "y" }, "422 Invalid expression 'object.data.a == 'x'' resulted in error: no such key: a"],
   [{ expression: "object.data.a == 'x'" }, { b: "y" }, "created", { failurePolicy: "Ignore" }],
   [{ expression: "false" }, { b: "y" }, "created", { matchConditions: [{ name: "a", expression: "has(object.data.a)" }] }],
-  [{ expression: "variables.size == 1" }, { a: "1", b: "2" }, "422 Invalid failed expression: variables.size == 1", { variables: [{ name: "size", expression: "size(object.data)" }] }],
+  [
+    { expression: "variables.size == 1" },
+    { a: "1", b: "2" },
+    "422 Invalid failed expression: variables.size == 1",
+    { variables: [{ name: "size", expression: "size(object.data)" }] },
+  ],
   [{ expression: "authorizer.group('').resource('pods').namespace('default').check('create').allowed()" }, { a: "1" }, "created"],
 ];
 
@@ -50,7 +61,12 @@ test("mutations see each other, and a policy that asks for it sees the changes o
     await client.create(mutating.policies, named(name, { matchConstraints, reinvocationPolicy, mutations }));
     await client.create(mutating.bindings, named(name, { policyName: name }));
   };
-  await add("p1", "IfNeeded", apply("Object{data: {'first': has(object.data.late) ? 'saw late' : 'alone'}}"), patch("[JSONPatch{op: 'add', path: '/data/second', value: object.data.first}]"));
+  await add(
+    "p1",
+    "IfNeeded",
+    apply("Object{data: {'first': has(object.data.late) ? 'saw late' : 'alone'}}"),
+    patch("[JSONPatch{op: 'add', path: '/data/second', value: object.data.first}]"),
+  );
   await add("p2", "Never", apply("Object{data: {'late': '1'}}"));
   const made = await client.create(configMaps, configMap({ own: "1" }));
   assert.deepEqual(made["data"], { own: "1", first: "saw late", second: "saw late", late: "1" });

@@ -55,7 +55,8 @@ type FoundDenial = Denial & { readonly isFault: boolean; readonly isLast?: boole
 async function denialOf({ source, compiled, message }: CompiledValidation, evaluator: Evaluator): Promise<FoundDenial | undefined> {
   if ("fault" in compiled) return { message: compiled.fault, isFault: true };
   const result = await evaluator.evaluate(compiled);
-  if ("error" in result) return { message: result.outOfBudget ? result.error : evaluationFault(source.expression, result.error), isFault: true, isLast: result.outOfBudget };
+  if ("error" in result)
+    return { message: result.outOfBudget ? result.error : evaluationFault(source.expression, result.error), isFault: true, isLast: result.outOfBudget };
   if (result.value === true) return undefined;
   const told = message === undefined ? undefined : messageText(await evaluator.evaluate(message));
   const written = (source.message ?? "").trim();

@@ -103,8 +103,18 @@ class Hearing {
   #act(policy: CompiledPolicy, binding: CompiledBinding, denial: Denial): void {
     for (const action of binding.actions) {
       if (action === "Deny") this.#deny(deniedBy(policy, binding), denial);
-      else if (action === "Warn") this.#request.context.warnings.add(`Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}': ${denial.message}`);
-      else if (action === "Audit") this.#audited.push({ message: denial.message, policy: policy.name, binding: binding.name, expressionIndex: denial.index ?? 0, validationActions: binding.actions });
+      else if (action === "Warn")
+        this.#request.context.warnings.add(
+          `Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}': ${denial.message}`,
+        );
+      else if (action === "Audit")
+        this.#audited.push({
+          message: denial.message,
+          policy: policy.name,
+          binding: binding.name,
+          expressionIndex: denial.index ?? 0,
+          validationActions: binding.actions,
+        });
     }
   }
 

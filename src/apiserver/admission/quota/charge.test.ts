@@ -6,7 +6,11 @@ import { chargeQuotas } from "./charge.ts";
 import type { Charge } from "./charge.ts";
 import { evaluatorFor } from "./usage.ts";
 
-const quota = (hard: Record<string, string>, used: Record<string, string>, spec: ResourceQuota["spec"] = {}): ResourceQuota => ({ metadata: { name: "q" }, spec, status: { hard, used } });
+const quota = (hard: Record<string, string>, used: Record<string, string>, spec: ResourceQuota["spec"] = {}): ResourceQuota => ({
+  metadata: { name: "q" },
+  spec,
+  status: { hard, used },
+});
 const charge = (group: string, resource: string, object: object, oldObject?: object): Charge => ({
   resource: `${group}/${resource}`,
   evaluator: evaluatorFor(group, resource)!,
@@ -20,16 +24,40 @@ const container = (cpu: string) => ({ name: "c", resources: { requests: { cpu } 
 test("charges and refusals", () => {
   const table: [charge: Charge, quota: ResourceQuota, expected: string | Record<string, string>][] = [
     [charge("", "configmaps", { metadata: {} }), quota({ "count/configmaps": "2" }, { "count/configmaps": "1" }), { "count/configmaps": "2" }],
-    [charge("", "configmaps", { metadata: {} }), quota({ configmaps: "1" }, { configmaps: "1" }), "exceeded quota: q, requested: configmaps=1, used: configmaps=1, limited: configmaps=1"],
+    [
+      charge("", "configmaps", { metadata: {} }),
+      quota({ configmaps: "1" }, { configmaps: "1" }),
+      "exceeded quota: q, requested: configmaps=1, used: configmaps=1, limited: configmaps=1",
+    ],
     [charge("", "configmaps", { metadata: {} }), quota({ configmaps: "1" }, {}), "status unknown for quota: q, resources: configmaps"],
     [charge("", "configmaps", { metadata: {} }), quota({ pods: "1" }, {}), {}],
-    [charge("", "pods", pod({ containers: [{ name: "c" }] })), quota({ "requests.cpu": "1" }, { "requests.cpu": "0" }), "failed quota: q: must specify requests.cpu for: c"],
-    [charge("", "pods", pod({ containers: [container("600m")] })), quota({ cpu: "1" }, { cpu: "600m" }), "exceeded quota: q, requested: cpu=600m, used: cpu=600m, limited: cpu=1"],
-    [charge("", "pods", pod({ containers: [container("700m")] }), pod({ containers: [container("600m")] })), quota({ cpu: "1" }, { cpu: "600m" }), { cpu: "700m" }],
+    [
+      charge("", "pods", pod({ containers: [{ name: "c" }] })),
+      quota({ "requests.cpu": "1" }, { "requests.cpu": "0" }),
+      "failed quota: q: must specify requests.cpu for: c",
+    ],
+    [
+      charge("", "pods", pod({ containers: [container("600m")] })),
+      quota({ cpu: "1" }, { cpu: "600m" }),
+      "exceeded quota: q, requested: cpu=600m, used: cpu=600m, limited: cpu=1",
+    ],
+    [
+      charge("", "pods", pod({ containers: [container("700m")] }), pod({ containers: [container("600m")] })),
+      quota({ cpu: "1" }, { cpu: "600m" }),
+      { cpu: "700m" },
+    ],
     [charge("", "pods", pod({ containers: [container("100m")] }), pod({ containers: [container("600m")] })), quota({ cpu: "1" }, { cpu: "600m" }), {}],
     [charge("", "pods", pod({ containers: [container("1")] })), quota({ pods: "0" }, { pods: "0" }, { scopes: ["BestEffort"] }), {}],
-    [charge("", "services", { metadata: {}, spec: { type: "NodePort", ports: [{}, {}] } }), quota({ "services.nodeports": "1" }, { "services.nodeports": "0" }), "exceeded quota: q, requested: services.nodeports=2, used: services.nodeports=0, limited: services.nodeports=1"],
-    [charge("example.com", "things", { metadata: {} }), quota({ "count/things.example.com": "5" }, { "count/things.example.com": "0" }), { "count/things.example.com": "1" }],
+    [
+      charge("", "services", { metadata: {}, spec: { type: "NodePort", ports: [{}, {}] } }),
+      quota({ "services.nodeports": "1" }, { "services.nodeports": "0" }),
+      "exceeded quota: q, requested: services.nodeports=2, used: services.nodeports=0, limited: services.nodeports=1",
+    ],
+    [
+      charge("example.com", "things", { metadata: {} }),
+      quota({ "count/things.example.com": "5" }, { "count/things.example.com": "0" }),
+      { "count/things.example.com": "1" },
+    ],
   ];
   for (const [asked, limit, expected] of table) {
     const result = chargeQuotas(asked, [limit], new Map());

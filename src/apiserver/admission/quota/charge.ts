@@ -26,7 +26,9 @@ export function chargeQuotas(charge: Charge, quotas: readonly ResourceQuota[], u
   const covered = new Set<string>();
   const interesting: ResourceQuota[] = [];
   for (const quota of quotas) {
-    const names = Object.keys(quota.status?.hard ?? {}).filter((name) => evaluator.matches(name)).sort();
+    const names = Object.keys(quota.status?.hard ?? {})
+      .filter((name) => evaluator.matches(name))
+      .sort();
     if (names.length === 0 || !scopesOf(quota).every((scope) => isInScope(charge.resource, object, scope))) continue;
     const fault = evaluator.faults?.(names, object);
     if (fault !== undefined) return { refused: `failed quota: ${quota.metadata.name}: ${fault}` };

@@ -55,7 +55,9 @@ export class QuotaLedger {
     let waiting = batch;
     let only: ReadonlySet<string> | undefined;
     for (let attempt = 0; attempt < attempts; attempt++) {
-      const quotas = (findObjects(this.#server, "/resourcequotas", namespace) as unknown as ResourceQuota[]).filter(({ metadata }) => only === undefined || only.has(metadata.name!));
+      const quotas = (findObjects(this.#server, "/resourcequotas", namespace) as unknown as ResourceQuota[]).filter(
+        ({ metadata }) => only === undefined || only.has(metadata.name!),
+      );
       const used = new Map<string, Used>();
       waiting = waiting.filter((one) => admitOne(one, quotas, used));
       const stale = await this.#write(namespace, quotas, used);
@@ -65,7 +67,14 @@ export class QuotaLedger {
       }
       only = stale;
     }
-    for (const { fail } of waiting) fail(conflictError({ group: "", resource: "resourcequotas" }, [...(only ?? [])][0] ?? "", "the object has been modified; please apply your changes to the latest version and try again"));
+    for (const { fail } of waiting)
+      fail(
+        conflictError(
+          { group: "", resource: "resourcequotas" },
+          [...(only ?? [])][0] ?? "",
+          "the object has been modified; please apply your changes to the latest version and try again",
+        ),
+      );
   }
 
   /** Names of quotas that were changed by others since they were read. */

@@ -9,7 +9,13 @@ import type { Asked } from "./limit-constraints.ts";
 
 const annotation = "kubernetes.io/limit-ranger";
 
-export const limitRanger: AdmissionPlugin = { name: "LimitRanger", operations: new Set(["CREATE", "UPDATE"]), resources: new Set(["/pods", "/persistentvolumeclaims"]), mutate, validate };
+export const limitRanger: AdmissionPlugin = {
+  name: "LimitRanger",
+  operations: new Set(["CREATE", "UPDATE"]),
+  resources: new Set(["/pods", "/persistentvolumeclaims"]),
+  mutate,
+  validate,
+};
 
 function mutate(request: AdmissionRequest): void {
   if (request.definition.resource !== "pods") return;
@@ -18,7 +24,11 @@ function mutate(request: AdmissionRequest): void {
 
 function validate(request: AdmissionRequest): void {
   for (const { spec } of rangesFor(request)) {
-    const faults = (spec?.limits ?? []).flatMap((limit) => (request.definition.resource === "pods" ? podFaults((request.object as unknown as Pod).spec ?? {}, limit) : claimFaults(request.object as unknown as PersistentVolumeClaim, limit)));
+    const faults = (spec?.limits ?? []).flatMap((limit) =>
+      request.definition.resource === "pods"
+        ? podFaults((request.object as unknown as Pod).spec ?? {}, limit)
+        : claimFaults(request.object as unknown as PersistentVolumeClaim, limit),
+    );
     if (faults.length > 0) throw refuse(request, ...faults);
   }
 }
@@ -47,11 +57,21 @@ function setDefaults(pod: Pod, { spec }: LimitRange): void {
 }
 
 /** Sets what the container leaves open; says what. */
-function fill(container: Container, sort: string, requests: Readonly<Record<string, string | number>>, limits: Readonly<Record<string, string | number>>): string[] {
+function fill(
+  container: Container,
+  sort: string,
+  requests: Readonly<Record<string, string | number>>,
+  limits: Readonly<Record<string, string | number>>,
+): string[] {
   const resources = container.resources ?? {};
   const notes: string[] = [];
-  for (const [kind, defaults] of [["requests", requests], ["limits", limits]] as const) {
-    const missing = Object.keys(defaults).filter((name) => resources[kind]?.[name] === undefined).sort();
+  for (const [kind, defaults] of [
+    ["requests", requests],
+    ["limits", limits],
+  ] as const) {
+    const missing = Object.keys(defaults)
+      .filter((name) => resources[kind]?.[name] === undefined)
+      .sort();
     if (missing.length === 0) continue;
     resources[kind] = { ...resources[kind], ...Object.fromEntries(missing.map((name) => [name, defaults[name]!])) };
     notes.push(`${missing.join(", ")} ${kind === "requests" ? "request" : "limit"} for ${sort} ${container.name}`);
@@ -61,15 +81,21 @@ function fill(container: Container, sort: string, requests: Readonly<Record<stri
 }
 
 function podFaults(spec: PodSpec, limit: LimitRangeItem): string[] {
-  if (limit.type === "Pod") return faultsOf(limit, { requests: podAmounts(spec, "requests", { withOverhead: false }), limits: podAmounts(spec, "limits", { withOverhead: false }) });
+  if (limit.type === "Pod")
+    return faultsOf(limit, { requests: podAmounts(spec, "requests", { withOverhead: false }), limits: podAmounts(spec, "limits", { withOverhead: false }) });
   if (limit.type !== "Container") return [];
-  return [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) => faultsOf(limit, { requests: amountsOf(resources, "requests"), limits: amountsOf(resources, "limits") }));
+  return [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
+    faultsOf(limit, { requests: amountsOf(resources, "requests"), limits: amountsOf(resources, "limits") }),
+  );
 }
 
 function claimFaults(claim: PersistentVolumeClaim, limit: LimitRangeItem): string[] {
   if (limit.type !== "PersistentVolumeClaim") return [];
   const asked: Asked = { requests: amountsOf(claim.spec?.resources, "requests"), limits: new Map() };
-  return [...each(limit.min, (name, bound) => atLeast(limit.type, name, bound, asked)), ...each(limit.max, (name, bound) => requestAtMost(limit.type, name, bound, asked))];
+  return [
+    ...each(limit.min, (name, bound) => atLeast(limit.type, name, bound, asked)),
+    ...each(limit.max, (name, bound) => requestAtMost(limit.type, name, bound, asked)),
+  ];
 }
 
 function faultsOf(limit: LimitRangeItem, asked: Asked): string[] {
@@ -81,5 +107,7 @@ function faultsOf(limit: LimitRangeItem, asked: Asked): string[] {
 }
 
 function each(bounds: Readonly<Record<string, string | number>> | undefined, check: (name: string, bound: string | number) => string | undefined): string[] {
-  return Object.keys(bounds ?? {}).sort().flatMap((name) => check(name, bounds![name]!) ?? []);
+  return Object.keys(bounds ?? {})
+    .sort()
+    .flatMap((name) => check(name, bounds![name]!) ?? []);
 }

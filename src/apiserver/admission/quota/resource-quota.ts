@@ -47,15 +47,20 @@ function chargeOf(request: AdmissionRequest, limited: readonly LimitedResource[]
   if (own.length === 0 && !hasQuota(context.server, namespace)) return undefined;
   const evaluator = evaluatorFor(definition.group, definition.resource);
   if (evaluator === undefined || !evaluator.handles(operation, subresource)) return undefined;
-  const mustBeCovered = (usage: Amounts) => [...usage.keys()].filter((name) => own.some(({ matchContains = [] }) => matchContains.some((part) => name.includes(part)))).sort();
+  const mustBeCovered = (usage: Amounts) =>
+    [...usage.keys()].filter((name) => own.some(({ matchContains = [] }) => matchContains.some((part) => name.includes(part)))).sort();
   return { resource: definitionKey(definition), evaluator, object, oldObject, mustBeCovered };
 }
 
 /** Objects in a limited scope need a quota of that scope. */
 function checkScopes(request: AdmissionRequest, { resource, object }: Charge, limited: readonly LimitedResource[]): void {
-  const wanted = limited.flatMap(({ apiGroup = "", resource: name, matchScopes = [] }) => (`${apiGroup}/${name}` === resource ? matchScopes.filter((scope) => isInScope(resource, object, scope)) : []));
+  const wanted = limited.flatMap(({ apiGroup = "", resource: name, matchScopes = [] }) =>
+    `${apiGroup}/${name}` === resource ? matchScopes.filter((scope) => isInScope(resource, object, scope)) : [],
+  );
   if (wanted.length === 0) return;
-  const present = findObjects(request.context.server, "/resourcequotas", request.namespace).flatMap((quota) => scopesOf(quota as never)).filter((scope) => isInScope(resource, object, scope));
+  const present = findObjects(request.context.server, "/resourcequotas", request.namespace)
+    .flatMap((quota) => scopesOf(quota as never))
+    .filter((scope) => isInScope(resource, object, scope));
   const missing = wanted.filter(({ scopeName }) => !present.some((scope) => scope.scopeName === scopeName));
   if (missing.length === 0) return;
   const text = missing.map(({ scopeName, operator, values = [] }) => `{${scopeName} ${operator} [${values.join(" ")}]}`).join(" ");

@@ -11,7 +11,8 @@ export function scopesOf({ spec }: ResourceQuota): ScopedResourceSelectorRequire
 /** Whether the object is inside the scope. Kinds other than pods and claims are in none. */
 export function isInScope(resource: string, object: KubeObject, requirement: ScopedResourceSelectorRequirement): boolean {
   if (resource === "/pods") return isPodInScope(object as unknown as Pod, requirement);
-  if (resource === "/persistentvolumeclaims" && requirement.scopeName === "VolumeAttributesClass") return matchesName((object as unknown as PersistentVolumeClaim).spec?.volumeAttributesClassName ?? "", requirement);
+  if (resource === "/persistentvolumeclaims" && requirement.scopeName === "VolumeAttributesClass")
+    return matchesName((object as unknown as PersistentVolumeClaim).spec?.volumeAttributesClassName ?? "", requirement);
   return false;
 }
 
@@ -51,6 +52,9 @@ function matchesName(name: string, { operator, values = [] }: ScopedResourceSele
 
 function usesOtherNamespaces(affinity: NonNullable<Pod["spec"]>["affinity"]): boolean {
   const sides = [affinity?.podAffinity, affinity?.podAntiAffinity];
-  const terms = sides.flatMap((side) => [...(side?.requiredDuringSchedulingIgnoredDuringExecution ?? []), ...(side?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm)]);
+  const terms = sides.flatMap((side) => [
+    ...(side?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+    ...(side?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),
+  ]);
   return terms.some((term) => (term.namespaces ?? []).length > 0 || term.namespaceSelector !== undefined);
 }

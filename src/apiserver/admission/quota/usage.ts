@@ -50,7 +50,12 @@ const services: Evaluator = {
     let nodePorts = 0;
     if (type === "NodePort" || (isBalanced && allocateLoadBalancerNodePorts !== false)) nodePorts = ports.length;
     else if (isBalanced) nodePorts = ports.filter(({ nodePort }) => (nodePort ?? 0) !== 0).length;
-    return new Map([["count/services", one], ["services", one], ["services.nodeports", count(nodePorts)], ["services.loadbalancers", count(isBalanced ? 1 : 0)]]);
+    return new Map([
+      ["count/services", one],
+      ["services", one],
+      ["services.nodeports", count(nodePorts)],
+      ["services.loadbalancers", count(isBalanced ? 1 : 0)],
+    ]);
   },
 };
 
@@ -59,15 +64,23 @@ const attributesClassSuffix = ".volumeattributesclass.storage.k8s.io/";
 
 const claims: Evaluator = {
   handles: (_, subresource) => subresource === "",
-  matches: (name) => ["count/persistentvolumeclaims", "persistentvolumeclaims", "requests.storage"].includes(name) || name.includes(storageClassSuffix) || name.includes(attributesClassSuffix),
+  matches: (name) =>
+    ["count/persistentvolumeclaims", "persistentvolumeclaims", "requests.storage"].includes(name) ||
+    name.includes(storageClassSuffix) ||
+    name.includes(attributesClassSuffix),
   usage(object) {
     const claim = object as unknown as PersistentVolumeClaim;
-    const usage: Amounts = new Map([["count/persistentvolumeclaims", one], ["persistentvolumeclaims", one]]);
+    const usage: Amounts = new Map([
+      ["count/persistentvolumeclaims", one],
+      ["persistentvolumeclaims", one],
+    ]);
     const storage = claim.spec?.resources?.requests?.["storage"];
     const classes = [
       [claim.metadata.annotations?.["volume.beta.kubernetes.io/storage-class"] ?? claim.spec?.storageClassName ?? "", storageClassSuffix],
       [claim.spec?.volumeAttributesClassName ?? "", attributesClassSuffix],
-    ].filter(([name]) => name !== "").map(([name, suffix]) => `${name}${suffix}`);
+    ]
+      .filter(([name]) => name !== "")
+      .map(([name, suffix]) => `${name}${suffix}`);
     for (const prefix of classes) usage.set(`${prefix}persistentvolumeclaims`, one);
     if (storage === undefined) return usage;
     const size = parseQuantity(String(storage));
@@ -88,7 +101,8 @@ const resourceClaims: Evaluator = {
     for (const { exactly, firstAvailable = [] } of (object as unknown as ResourceClaim).spec?.devices?.requests ?? []) {
       const wanted = exactly === undefined ? firstAvailable : [exactly];
       const byClass = new Map<string, number>();
-      for (const { deviceClassName, allocationMode, count: asked = 1 } of wanted) byClass.set(deviceClassName, Math.max(byClass.get(deviceClassName) ?? 0, allocationMode === "All" ? allDevices : asked));
+      for (const { deviceClassName, allocationMode, count: asked = 1 } of wanted)
+        byClass.set(deviceClassName, Math.max(byClass.get(deviceClassName) ?? 0, allocationMode === "All" ? allDevices : asked));
       for (const [name, devices] of byClass) usage.set(name + deviceSuffix, addQuantities(usage.get(name + deviceSuffix) ?? count(0), count(devices)));
     }
     return usage;
@@ -100,7 +114,11 @@ const podNames = new Set(["count/pods", "pods", "ephemeral-storage", "requests.e
 
 const pods: Evaluator = {
   handles: (operation, subresource) => (operation === "CREATE" ? subresource === "" : subresource === "resize"),
-  matches: (name) => podNames.has(name) || name.startsWith("hugepages-") || name.startsWith("requests.hugepages-") || (name.startsWith("requests.") && name.includes("/") && !name.endsWith("/requests.storage")),
+  matches: (name) =>
+    podNames.has(name) ||
+    name.startsWith("hugepages-") ||
+    name.startsWith("requests.hugepages-") ||
+    (name.startsWith("requests.") && name.includes("/") && !name.endsWith("/requests.storage")),
   usage(object) {
     const { spec = {}, status } = object as unknown as Pod;
     const usage: Amounts = new Map([["count/pods", one]]);
@@ -117,11 +135,19 @@ const pods: Evaluator = {
       for (const name of missingIn(container, spec, wanted)) missing.set(name, [...(missing.get(name) ?? []), container.name]);
     }
     if (missing.size === 0) return undefined;
-    return `must specify ${[...missing.keys()].sort().map((name) => `${name} for: ${[...new Set(missing.get(name))].sort().join(",")}`).join("; ")}`;
+    return `must specify ${[...missing.keys()]
+      .sort()
+      .map((name) => `${name} for: ${[...new Set(missing.get(name))].sort().join(",")}`)
+      .join("; ")}`;
   },
 };
 
-const special: Readonly<Record<string, Evaluator>> = { "/pods": pods, "/services": services, "/persistentvolumeclaims": claims, "resource.k8s.io/resourceclaims": resourceClaims };
+const special: Readonly<Record<string, Evaluator>> = {
+  "/pods": pods,
+  "/services": services,
+  "/persistentvolumeclaims": claims,
+  "resource.k8s.io/resourceclaims": resourceClaims,
+};
 
 function missingIn(container: Container, spec: PodSpec, wanted: readonly string[]): string[] {
   const stated: Amounts = new Map();
@@ -131,7 +157,8 @@ function missingIn(container: Container, spec: PodSpec, wanted: readonly string[
 
 function addCompute(usage: Amounts, requests: Amounts, limits: Amounts): void {
   for (const [name, quantity] of requests) {
-    if (name === "cpu" || name === "memory" || name === "ephemeral-storage" || name.startsWith("hugepages-")) usage.set(name, quantity).set(`requests.${name}`, quantity);
+    if (name === "cpu" || name === "memory" || name === "ephemeral-storage" || name.startsWith("hugepages-"))
+      usage.set(name, quantity).set(`requests.${name}`, quantity);
     else if (name.includes("/") && !name.includes("kubernetes.io/")) usage.set(`requests.${name}`, quantity);
   }
   for (const name of ["cpu", "memory", "ephemeral-storage"]) {

@@ -5,16 +5,30 @@ import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../chain.ts";
 import { derived } from "../derived.ts";
 
-export const defaultStorageClass: AdmissionPlugin = { name: "DefaultStorageClass", operations: new Set(["CREATE"]), resources: new Set(["/persistentvolumeclaims"]), mutate: setStorageClass };
-export const defaultIngressClass: AdmissionPlugin = { name: "DefaultIngressClass", operations: new Set(["CREATE"]), resources: new Set(["networking.k8s.io/ingresses"]), mutate: setIngressClass };
+export const defaultStorageClass: AdmissionPlugin = {
+  name: "DefaultStorageClass",
+  operations: new Set(["CREATE"]),
+  resources: new Set(["/persistentvolumeclaims"]),
+  mutate: setStorageClass,
+};
+export const defaultIngressClass: AdmissionPlugin = {
+  name: "DefaultIngressClass",
+  operations: new Set(["CREATE"]),
+  resources: new Set(["networking.k8s.io/ingresses"]),
+  mutate: setIngressClass,
+};
 
 const storageAnnotations = ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
 const ingressAnnotation = "ingressclass.kubernetes.io/is-default-class";
 const betaStorageAnnotation = "volume.beta.kubernetes.io/storage-class";
 const betaIngressAnnotation = "kubernetes.io/ingress.class";
 
-const storageDefaults = derived("storage.k8s.io/storageclasses", (objects) => newestFirst(objects.filter((object) => storageAnnotations.some((name) => object.metadata.annotations?.[name] === "true"))));
-const ingressDefaults = derived("networking.k8s.io/ingressclasses", (objects) => newestFirst(objects.filter((object) => object.metadata.annotations?.[ingressAnnotation] === "true")));
+const storageDefaults = derived("storage.k8s.io/storageclasses", (objects) =>
+  newestFirst(objects.filter((object) => storageAnnotations.some((name) => object.metadata.annotations?.[name] === "true"))),
+);
+const ingressDefaults = derived("networking.k8s.io/ingressclasses", (objects) =>
+  newestFirst(objects.filter((object) => object.metadata.annotations?.[ingressAnnotation] === "true")),
+);
 
 function setStorageClass({ context, object, subresource }: AdmissionRequest): void {
   if (subresource !== "") return;

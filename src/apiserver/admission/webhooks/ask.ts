@@ -27,11 +27,14 @@ export async function isWanted(webhook: CompiledWebhook, view: RequestView, deci
 export async function ask(webhook: CompiledWebhook, view: RequestView, isMutating: boolean): Promise<ReviewAnswer> {
   const { source, timeoutMs } = webhook;
   const { context, isDryRun } = view.request;
-  if (isDryRun && source.sideEffects !== "None" && source.sideEffects !== "NoneOnDryRun") throw badRequestError(`admission webhook ${goQuote(source.name)} does not support dry run`);
+  if (isDryRun && source.sideEffects !== "None" && source.sideEffects !== "NoneOnDryRun")
+    throw badRequestError(`admission webhook ${goQuote(source.name)} does not support dry run`);
   const version = reviewVersion(source.admissionReviewVersions);
   if (version === undefined) throw new WebhookError("webhook does not accept known AdmissionReview versions (v1, v1beta1)");
   const uid = newUid(context.server.random);
-  const body = await called(() => callWebhook(context.server, source.clientConfig, { body: reviewBody(view, uid, version), timeoutMs, signal: context.signal }));
+  const body = await called(() =>
+    callWebhook(context.server, source.clientConfig, { body: reviewBody(view, uid, version), timeoutMs, signal: context.signal }),
+  );
   const answer = readAnswer(body, { uid, version, isMutating });
   for (const [key, value] of Object.entries(answer.auditAnnotations ?? {})) {
     const full = `${source.name}/${key}`;

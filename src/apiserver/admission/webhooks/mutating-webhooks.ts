@@ -44,7 +44,12 @@ async function mutate(request: AdmissionRequest, webhooks: readonly CompiledWebh
 /** Whether the object is another one afterwards. */
 async function invoke(webhook: CompiledWebhook, view: RequestView, place: string): Promise<boolean> {
   const { context } = view.request;
-  const note = (mutated: boolean) => annotate(context, `mutation.webhook.admission.k8s.io/${place}`, JSON.stringify({ configuration: webhook.configurationName, webhook: webhook.source.name, mutated }));
+  const note = (mutated: boolean) =>
+    annotate(
+      context,
+      `mutation.webhook.admission.k8s.io/${place}`,
+      JSON.stringify({ configuration: webhook.configurationName, webhook: webhook.source.name, mutated }),
+    );
   try {
     const before = view.object;
     const answer = await ask(webhook, view, true);

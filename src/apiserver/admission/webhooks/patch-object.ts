@@ -54,7 +54,8 @@ export async function replaceObject(view: RequestView, json: JsonObject, isStric
   const { request, definition } = view;
   const target = request.object!;
   const next = decoded(view, json, isStrict);
-  const replacement = request.subresource === "scale" ? withReplicas(target, request.definition, replicasOf(next)) : await inVersion(next, definition, request.definition);
+  const replacement =
+    request.subresource === "scale" ? withReplicas(target, request.definition, replicasOf(next)) : await inVersion(next, definition, request.definition);
   for (const member of Object.keys(target)) delete target[member];
   Object.assign(target, replacement);
   target.metadata ??= {};
@@ -67,7 +68,10 @@ function decoded({ definition, kind, request }: RequestView, json: JsonObject, i
     if (definition.codec !== undefined && kind.kind === definition.kind) return definition.codec.decode(json).object;
     const { apiVersion, kind: given } = json;
     const version = typeof apiVersion === "string" ? parseApiVersion(apiVersion) : undefined;
-    const schema = (version !== undefined && typeof given === "string" ? typeRegistry.kind(version.group, version.version, given) : undefined) ?? typeRegistry.kind(kind.group, kind.version, kind.kind) ?? definition.schema;
+    const schema =
+      (version !== undefined && typeof given === "string" ? typeRegistry.kind(version.group, version.version, given) : undefined) ??
+      typeRegistry.kind(kind.group, kind.version, kind.kind) ??
+      definition.schema;
     const read = decodeObject(Buffer.from(JSON.stringify(json)), schema, { mediaType: "json" });
     if (isStrict && read.faults.length > 0) throw internalServerError(`strict decoding error: ${read.faults.join(", ")}`);
     const object = read.object as unknown as KubeObject;

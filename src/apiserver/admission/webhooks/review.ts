@@ -27,7 +27,13 @@ export function reviewVersion(versions: readonly string[] | undefined): ReviewVe
 
 export function reviewBody(view: RequestView, uid: string, version: ReviewVersion): Uint8Array {
   const { dryRun, options, ...rest } = view.description;
-  return Buffer.from(JSON.stringify({ kind: "AdmissionReview", apiVersion: `admission.k8s.io/${version}`, request: { uid, ...rest, object: view.object, oldObject: view.oldObject, dryRun, options } }));
+  return Buffer.from(
+    JSON.stringify({
+      kind: "AdmissionReview",
+      apiVersion: `admission.k8s.io/${version}`,
+      request: { uid, ...rest, object: view.object, oldObject: view.oldObject, dryRun, options },
+    }),
+  );
 }
 
 /** Throws WebhookError. */
@@ -36,7 +42,8 @@ export function readAnswer(body: Uint8Array, asked: { readonly uid: string; read
   const { response } = review;
   if (response === undefined || response === null) throw invalidAnswer("webhook response was absent");
   if (asked.version === "v1beta1") return response;
-  if (review.kind !== "AdmissionReview") throw invalidAnswer(`expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got ${review.apiVersion ?? ""}/, Kind=${review.kind ?? ""}`);
+  if (review.kind !== "AdmissionReview")
+    throw invalidAnswer(`expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got ${review.apiVersion ?? ""}/, Kind=${review.kind ?? ""}`);
   const { uid = "", patch = "", patchType } = response;
   if (uid !== asked.uid) throw invalidAnswer(`expected response.uid=${goQuote(asked.uid)}, got ${goQuote(uid)}`);
   if (!asked.isMutating) {

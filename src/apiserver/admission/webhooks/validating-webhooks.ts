@@ -44,7 +44,8 @@ async function failure(webhook: CompiledWebhook, view: RequestView, index: numbe
     await ask(webhook, view, false);
     return undefined;
   } catch (error) {
-    if (webhook.failsOpen && !(error instanceof StatusError)) annotate(view.request.context, `failed-open.validating.webhook.admission.k8s.io/round_0_index_${index}`, webhook.source.name);
+    if (webhook.failsOpen && !(error instanceof StatusError))
+      annotate(view.request.context, `failed-open.validating.webhook.admission.k8s.io/round_0_index_${index}`, webhook.source.name);
     return failureOf(webhook, error);
   }
 }

@@ -16,7 +16,11 @@ export function claimMapper({ claimMappings, claimValidationRules = [], userVali
   const groups = claimMappings.groups === undefined ? () => [] : listMapping(claimMappings.groups);
   const uid = claimMappings.uid === undefined ? () => "" : textMapping(claimMappings.uid, "uid");
   const extra = (claimMappings.extra ?? []).map(({ key, valueExpression }) => ({ key, read: extraValue(valueExpression) }));
-  const rules = claimValidationRules.map((rule) => (rule.expression === undefined ? requiredClaim(rule.claim ?? "", rule.requiredValue ?? "") : booleanRule("claims", rule.expression, rule.message, "claim validation expression")));
+  const rules = claimValidationRules.map((rule) =>
+    rule.expression === undefined
+      ? requiredClaim(rule.claim ?? "", rule.requiredValue ?? "")
+      : booleanRule("claims", rule.expression, rule.message, "claim validation expression"),
+  );
   const userRules = userValidationRules.map(({ expression, message }) => booleanRule("user", expression, message, "user info validation rule"));
   return (claims) => {
     for (const rule of rules) rule(claims);
@@ -25,12 +29,19 @@ export function claimMapper({ claimMappings, claimValidationRules = [], userVali
       uid: uid(claims),
       groups: groups(claims),
       extra: Object.fromEntries([
-        ...(typeof claims["jti"] === "string" && claims["jti"] !== "" ? [["authentication.kubernetes.io/credential-id", [`JTI=${claims["jti"]}`]] as const] : []),
+        ...(typeof claims["jti"] === "string" && claims["jti"] !== ""
+          ? [["authentication.kubernetes.io/credential-id", [`JTI=${claims["jti"]}`]] as const]
+          : []),
         ...extra.map(({ key, read }) => [key, read(claims)] as const).filter(([, values]) => values.length > 0),
       ]),
     };
     for (const rule of userRules) rule(user);
-    return { username: user.username, groups: user.groups, ...(user.uid !== "" && { uid: user.uid }), ...(Object.keys(user.extra).length > 0 && { extra: user.extra }) };
+    return {
+      username: user.username,
+      groups: user.groups,
+      ...(user.uid !== "" && { uid: user.uid }),
+      ...(Object.keys(user.extra).length > 0 && { extra: user.extra }),
+    };
   };
 }
 
@@ -65,7 +76,8 @@ function listMapping({ claim = "", prefix = "", expression }: ClaimMapping): (cl
       const { value } = evaluated(() => run(claims), "group claim expression");
       if (value === "" || value === null) return [];
       const list = typeof value === "string" ? [value] : value;
-      if (!Array.isArray(list) || list.some((item) => typeof item !== "string")) throw new ClaimError("error evaluating group claim expression: expression must return a string or a list of strings");
+      if (!Array.isArray(list) || list.some((item) => typeof item !== "string"))
+        throw new ClaimError("error evaluating group claim expression: expression must return a string or a list of strings");
       return list as string[];
     };
   }
@@ -83,7 +95,8 @@ function extraValue(expression: string): (claims: Claims) => string[] {
     const { value } = evaluated(() => run(claims), "extra claim expression");
     if (value === null) return [];
     const list = typeof value === "string" ? [value] : value;
-    if (!Array.isArray(list) || list.some((item) => typeof item !== "string")) throw new ClaimError(`error evaluating extra claim expression: ${expression}: expression must return a string or a list of strings`);
+    if (!Array.isArray(list) || list.some((item) => typeof item !== "string"))
+      throw new ClaimError(`error evaluating extra claim expression: ${expression}: expression must return a string or a list of strings`);
     return (list as string[]).filter((item) => item !== "");
   };
 }

@@ -24,7 +24,14 @@ async function authenticator(t: { after(stop: () => void): void }, mappings: Jwt
     "https://issuer.example/.well-known/openid-configuration": { issuer: "https://issuer.example", jwks_uri: "https://issuer.example/keys" },
     "https://issuer.example/keys": { keys: [{ ...pair.publicKey.export({ format: "jwk" }), kid: "k", use: "sig" }] },
   };
-  const keys = new KeySet({ issuer: "https://issuer.example", discoveryUrl: "https://issuer.example/.well-known/openid-configuration", certificateAuthority: undefined, read: async (url) => documents[url], clock, log: silentLog });
+  const keys = new KeySet({
+    issuer: "https://issuer.example",
+    discoveryUrl: "https://issuer.example/.well-known/openid-configuration",
+    certificateAuthority: undefined,
+    read: async (url) => documents[url],
+    clock,
+    log: silentLog,
+  });
   const stop = new AbortController();
   const running = keys.run(stop.signal);
   t.after(async () => {
@@ -32,7 +39,10 @@ async function authenticator(t: { after(stop: () => void): void }, mappings: Jwt
     await running;
   });
   await loopTurn();
-  const kind = jwtTokens({ issuer: { url: "https://issuer.example", audiences: ["app"] }, claimMappings: mappings, ...rest }, { keys, clock, apiAudiences: ["api"] });
+  const kind = jwtTokens(
+    { issuer: { url: "https://issuer.example", audiences: ["app"] }, claimMappings: mappings, ...rest },
+    { keys, clock, apiAudiences: ["api"] },
+  );
   return async (text: string) => {
     const result = await kind.authenticateToken(text, ["api"]);
     return result === undefined ? "not ours" : "user" in result ? result.user : result.rejected;
@@ -68,10 +78,21 @@ test("signature, audience and times", async (t) => {
 test("claims become users", async (t) => {
   const check = await authenticator(
     t,
-    { username: { expression: "'u:' + claims.sub" }, groups: { claim: "groups", prefix: "g:" }, extra: [{ key: "example.com/t", valueExpression: "has(claims.t) ? claims.t : ''" }] },
-    { claimValidationRules: [{ claim: "hd", requiredValue: "d" }], userValidationRules: [{ expression: "!user.username.startsWith('u:system:')", message: "not you" }] },
+    {
+      username: { expression: "'u:' + claims.sub" },
+      groups: { claim: "groups", prefix: "g:" },
+      extra: [{ key: "example.com/t", valueExpression: "has(claims.t) ? claims.t : ''" }],
+    },
+    {
+      claimValidationRules: [{ claim: "hd", requiredValue: "d" }],
+      userValidationRules: [{ expression: "!user.username.startsWith('u:system:')", message: "not you" }],
+    },
   );
-  assert.deepEqual(await check(token({ ...good, hd: "d", groups: ["a"], t: "T", jti: "j" })), { username: "u:alice", groups: ["g:a"], extra: { "authentication.kubernetes.io/credential-id": ["JTI=j"], "example.com/t": ["T"] } });
+  assert.deepEqual(await check(token({ ...good, hd: "d", groups: ["a"], t: "T", jti: "j" })), {
+    username: "u:alice",
+    groups: ["g:a"],
+    extra: { "authentication.kubernetes.io/credential-id": ["JTI=j"], "example.com/t": ["T"] },
+  });
   assert.match((await check(token(good))) as string, /required claim hd not present/);
   assert.match((await check(token({ ...good, hd: "d", sub: "system:x" }))) as string, /failed: not you/);
   assert.match((await check(token({ ...good, hd: "d", groups: [3] }))) as string, /parse groups claim "groups"/);

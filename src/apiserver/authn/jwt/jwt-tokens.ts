@@ -10,7 +10,10 @@ import type { JwtConfiguration } from "./configuration.ts";
 import type { KeySet } from "./key-set.ts";
 
 /** Throws ExpressionError when an expression of the configuration does not compile. */
-export function jwtTokens(configuration: JwtConfiguration, parts: { readonly keys: KeySet; readonly clock: Clock; readonly apiAudiences: readonly string[] }): TokenAuthenticator {
+export function jwtTokens(
+  configuration: JwtConfiguration,
+  parts: { readonly keys: KeySet; readonly clock: Clock; readonly apiAudiences: readonly string[] },
+): TokenAuthenticator {
   const { issuer } = configuration;
   const toUser = claimMapper(configuration);
   return forApiAudiences("oidc", parts.apiAudiences, (token) => {
@@ -62,9 +65,19 @@ interface Algorithm {
 }
 
 const algorithms: ReadonlyMap<unknown, Algorithm> = new Map(
-  ([["256", "prime256v1"], ["384", "secp384r1"], ["512", "secp521r1"]] as const).flatMap(([bits, curve]) => {
+  (
+    [
+      ["256", "prime256v1"],
+      ["384", "secp384r1"],
+      ["512", "secp521r1"],
+    ] as const
+  ).flatMap(([bits, curve]) => {
     const hash = `sha${bits}`;
-    return [[`RS${bits}`, { hash, family: "RS" }], [`PS${bits}`, { hash, family: "PS" }], [`ES${bits}`, { hash, family: "ES", curve }]] as [string, Algorithm][];
+    return [
+      [`RS${bits}`, { hash, family: "RS" }],
+      [`PS${bits}`, { hash, family: "PS" }],
+      [`ES${bits}`, { hash, family: "ES", curve }],
+    ] as [string, Algorithm][];
   }),
 );
 
@@ -77,7 +90,8 @@ function checkSignature({ header, signed, signature, isWellFormed }: ReadToken, 
   const candidates = header.kid === undefined || header.kid === "" ? keys : keys.filter(({ id }) => id === header.kid);
   if (candidates.length === 0) keySet.refresh();
   const bytes = Buffer.from(signature, "base64url");
-  if (!candidates.some(({ key }) => isSignedBy(key, algorithm, Buffer.from(signed), bytes))) throw new ClaimError("verify token: failed to verify signature: failed to verify id token signature");
+  if (!candidates.some(({ key }) => isSignedBy(key, algorithm, Buffer.from(signed), bytes)))
+    throw new ClaimError("verify token: failed to verify signature: failed to verify id token signature");
 }
 
 function isSignedBy(key: KeyObject, { hash, family, curve }: Algorithm, data: Buffer, signature: Buffer): boolean {
@@ -101,11 +115,13 @@ function checkClaims(claims: Claims, audiences: readonly string[], nowMs: number
   const fault = (text: string) => new ClaimError(`verify token: oidc: ${text}`);
   if (sub !== undefined && sub !== null && typeof sub !== "string") throw fault("failed to unmarshal claims: sub is not a text");
   const carried = Array.isArray(aud) ? aud : aud === undefined ? [] : [aud];
-  if (!carried.some((audience) => audiences.includes(audience as string))) throw fault(`expected audience ${JSON.stringify(audiences.length === 1 ? audiences[0] : audiences)} got ${JSON.stringify(carried)}`);
+  if (!carried.some((audience) => audiences.includes(audience as string)))
+    throw fault(`expected audience ${JSON.stringify(audiences.length === 1 ? audiences[0] : audiences)} got ${JSON.stringify(carried)}`);
   const expires = secondsOf(exp);
   if (expires === undefined || expires * 1000 <= nowMs) throw fault("token is expired");
   const notBefore = nbf === undefined ? undefined : secondsOf(nbf);
-  if (nbf !== undefined && (notBefore === undefined || (notBefore - leewaySeconds) * 1000 > nowMs)) throw fault("current time before the nbf (not before) time");
+  if (nbf !== undefined && (notBefore === undefined || (notBefore - leewaySeconds) * 1000 > nowMs))
+    throw fault("current time before the nbf (not before) time");
 }
 
 /** Numbers and their texts, with a fraction or without. */

@@ -84,6 +84,8 @@ export class KeySet {
     const document = (await read(discoveryUrl, { certificateAuthority, signal })) as { issuer?: string; jwks_uri?: string };
     if (document.issuer !== issuer) throw new Error(`the discovery document names the issuer ${JSON.stringify(document.issuer)}`);
     const { keys = [] } = (await read(document.jwks_uri ?? "", { certificateAuthority, signal })) as { keys?: JsonWebKeyText[] };
-    return keys.filter(({ use }) => use === undefined || use === "sig").map((jwk) => ({ id: jwk.kid ?? "", key: createPublicKey({ key: jwk, format: "jwk" }) }));
+    return keys
+      .filter(({ use }) => use === undefined || use === "sig")
+      .map((jwk) => ({ id: jwk.kid ?? "", key: createPublicKey({ key: jwk, format: "jwk" }) }));
   }
 }

@@ -15,11 +15,24 @@ export function validateAuthentication({ jwt = [], anonymous }: AuthenticationCo
   const seen = { url: new Set<string>(), discoveryURL: new Set<string>() };
   const errors = jwt.flatMap((configuration, index) => {
     const at = path.index(index);
-    return [...validateIssuer(configuration, ownIssuers, at.child("issuer")), ...duplicates(configuration, seen, at.child("issuer")), ...validateMappings(configuration, at.child("claimMappings")), ...validateEmail(configuration, at), ...validateClaimRules(configuration, at.child("claimValidationRules")), ...validateUserRules(configuration, at.child("userValidationRules"))];
+    return [
+      ...validateIssuer(configuration, ownIssuers, at.child("issuer")),
+      ...duplicates(configuration, seen, at.child("issuer")),
+      ...validateMappings(configuration, at.child("claimMappings")),
+      ...validateEmail(configuration, at),
+      ...validateClaimRules(configuration, at.child("claimValidationRules")),
+      ...validateUserRules(configuration, at.child("userValidationRules")),
+    ];
   });
   const conditions = anonymous?.conditions ?? [];
   if (conditions.length > 0 && anonymous?.enabled !== true) {
-    errors.push(invalid(FieldPath.root("anonymous", "conditions"), conditions.map(({ path: Path }) => ({ Path })), "enabled should be set to true when conditions are defined"));
+    errors.push(
+      invalid(
+        FieldPath.root("anonymous", "conditions"),
+        conditions.map(({ path: Path }) => ({ Path })),
+        "enabled should be set to true when conditions are defined",
+      ),
+    );
   }
   return errors;
 }
@@ -39,12 +52,15 @@ function validateIssuer({ issuer }: JwtConfiguration, ownIssuers: readonly strin
   const errors = url === "" ? [required(path.child("url"))] : validateUrl(url, path.child("url"));
   if (ownIssuers.includes(url)) errors.push(invalid(path.child("url"), url, `URL must not overlap with disallowed issuers: [${ownIssuers.join(" ")}]`));
   if (discoveryURL !== "") {
-    if (discoveryURL.replace(/\/$/, "") === url.replace(/\/$/, "")) errors.push(invalid(path.child("discoveryURL"), discoveryURL, "discoveryURL must be different from URL"));
+    if (discoveryURL.replace(/\/$/, "") === url.replace(/\/$/, ""))
+      errors.push(invalid(path.child("discoveryURL"), discoveryURL, "discoveryURL must be different from URL"));
     errors.push(...validateUrl(discoveryURL, path.child("discoveryURL")));
   }
-  if (!["", "controlplane", "cluster"].includes(egressSelectorType)) errors.push(invalid(path.child("egressSelectorType"), egressSelectorType, "egress selector must be either controlplane or cluster"));
+  if (!["", "controlplane", "cluster"].includes(egressSelectorType))
+    errors.push(invalid(path.child("egressSelectorType"), egressSelectorType, "egress selector must be either controlplane or cluster"));
   errors.push(...validateAudiences(issuer, path));
-  if (certificateAuthority !== "" && !isCertificate(certificateAuthority)) errors.push(invalid(path.child("certificateAuthority"), "<omitted>", "data does not contain any valid RSA or ECDSA certificates"));
+  if (certificateAuthority !== "" && !isCertificate(certificateAuthority))
+    errors.push(invalid(path.child("certificateAuthority"), "<omitted>", "data does not contain any valid RSA or ECDSA certificates"));
   return errors;
 }
 
@@ -71,8 +87,10 @@ function validateAudiences(issuer: JwtConfiguration["issuer"] | undefined, path:
     return isKnown ? [duplicate(at.index(index), audience)] : [];
   });
   const policy = issuer?.audienceMatchPolicy ?? "";
-  if (audiences.length > 1 && policy !== "MatchAny") errors.push(invalid(path.child("audienceMatchPolicy"), policy, "audienceMatchPolicy must be MatchAny for multiple audiences"));
-  if (audiences.length === 1 && policy !== "" && policy !== "MatchAny") errors.push(invalid(path.child("audienceMatchPolicy"), policy, "audienceMatchPolicy must be empty or MatchAny for single audience"));
+  if (audiences.length > 1 && policy !== "MatchAny")
+    errors.push(invalid(path.child("audienceMatchPolicy"), policy, "audienceMatchPolicy must be MatchAny for multiple audiences"));
+  if (audiences.length === 1 && policy !== "" && policy !== "MatchAny")
+    errors.push(invalid(path.child("audienceMatchPolicy"), policy, "audienceMatchPolicy must be empty or MatchAny for single audience"));
   return errors;
 }
 
@@ -91,13 +109,18 @@ function validateMappings({ claimMappings }: JwtConfiguration, path: FieldPath):
   return [
     ...validatePrefixed(username, true, path.child("username")),
     ...(groups === undefined ? [] : validatePrefixed(groups, false, path.child("groups"))),
-    ...(uid?.claim && uid.expression ? [invalid(path.child("uid"), "", "claim and expression can't both be set")] : expressionFaults("claims", uid?.expression, path.child("uid", "expression"))),
+    ...(uid?.claim && uid.expression
+      ? [invalid(path.child("uid"), "", "claim and expression can't both be set")]
+      : expressionFaults("claims", uid?.expression, path.child("uid", "expression"))),
     ...extra.flatMap(({ key = "", valueExpression = "" }, index) => {
       const at = path.child("extra").index(index);
       const errors = validateExtraKey(key, at.child("key"));
       if (key !== "" && seen.has(key)) errors.push(duplicate(at.child("key"), key));
       seen.add(key);
-      return [...errors, ...(valueExpression === "" ? [required(at.child("valueExpression"))] : expressionFaults("claims", valueExpression, at.child("valueExpression")))];
+      return [
+        ...errors,
+        ...(valueExpression === "" ? [required(at.child("valueExpression"))] : expressionFaults("claims", valueExpression, at.child("valueExpression"))),
+      ];
     }),
   ];
 }
@@ -109,14 +132,26 @@ function validateEmail({ claimMappings, claimValidationRules = [] }: JwtConfigur
   if (expression === "" || !readsClaim(expression, "email")) return [];
   const readers = [expression, ...extra.map(({ valueExpression }) => valueExpression), ...claimValidationRules.map((rule) => rule.expression ?? "")];
   if (readers.some((reader) => readsClaim(reader, "email_verified"))) return [];
-  return [invalid(path.child("claimMappings", "username", "expression"), expression, "claims.email_verified must be used in claimMappings.username.expression or claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used in claimMappings.username.expression")];
+  return [
+    invalid(
+      path.child("claimMappings", "username", "expression"),
+      expression,
+      "claims.email_verified must be used in claimMappings.username.expression or claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used in claimMappings.username.expression",
+    ),
+  ];
 }
 
 function validatePrefixed({ claim = "", prefix, expression = "" }: ClaimMapping, isRequired: boolean, path: FieldPath): FieldError[] {
   if (claim !== "" && expression !== "") return [invalid(path, "", "claim and expression can't both be set")];
   if (claim === "" && expression === "") return isRequired ? [required(path, "claim or expression is required")] : [];
-  if (expression !== "") return [...(prefix === undefined ? [] : [invalid(path.child("prefix"), prefix, "may not be specified when expression is set")]), ...expressionFaults("claims", expression, path.child("expression"))];
-  return prefix === undefined ? [required(path.child("prefix"), "prefix is required when claim is set. It can be set to an empty string to disable prefixing")] : [];
+  if (expression !== "")
+    return [
+      ...(prefix === undefined ? [] : [invalid(path.child("prefix"), prefix, "may not be specified when expression is set")]),
+      ...expressionFaults("claims", expression, path.child("expression")),
+    ];
+  return prefix === undefined
+    ? [required(path.child("prefix"), "prefix is required when claim is set. It can be set to an empty string to disable prefixing")]
+    : [];
 }
 
 function validateExtraKey(key: string, path: FieldPath): FieldError[] {
@@ -132,7 +167,12 @@ function validateClaimRules({ claimValidationRules = [] }: JwtConfiguration, pat
   const seen = new Set<string>();
   return claimValidationRules.flatMap((rule, index) => {
     const at = path.index(index);
-    const { claim = "", expression = "", message = "", requiredValue = "" } = rule as unknown as { claim?: string; expression?: string; message?: string; requiredValue?: string };
+    const {
+      claim = "",
+      expression = "",
+      message = "",
+      requiredValue = "",
+    } = rule as unknown as { claim?: string; expression?: string; message?: string; requiredValue?: string };
     if (claim !== "" && expression !== "") return [invalid(at, claim, "claim and expression can't both be set")];
     if (claim === "" && expression === "") return [required(at, "claim or expression is required")];
     const [field, value] = claim === "" ? (["expression", expression] as const) : (["claim", claim] as const);
@@ -140,7 +180,10 @@ function validateClaimRules({ claimValidationRules = [] }: JwtConfiguration, pat
     seen.add(value);
     if (isKnown) return [duplicate(at.child(field), value)];
     if (field === "claim") return message === "" ? [] : [invalid(at.child("message"), message, "may not be specified when claim is set")];
-    return [...(requiredValue === "" ? [] : [invalid(at.child("requiredValue"), requiredValue, "may not be specified when expression is set")]), ...expressionFaults("claims", expression, at.child("expression"), true)];
+    return [
+      ...(requiredValue === "" ? [] : [invalid(at.child("requiredValue"), requiredValue, "may not be specified when expression is set")]),
+      ...expressionFaults("claims", expression, at.child("expression"), true),
+    ];
   });
 }
 

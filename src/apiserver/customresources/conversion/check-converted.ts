@@ -32,7 +32,11 @@ export function checkConverted(converted: JsonValue, { original, index, apiVersi
 
 function identityFault(original: JsonObject, converted: JsonObject): string | undefined {
   const [before, after] = [metadataOf(original), metadataOf(converted)];
-  for (const [name, shown] of [["name", "name"], ["namespace", "namespace"], ["uid", "UID"]] as const) {
+  for (const [name, shown] of [
+    ["name", "name"],
+    ["namespace", "namespace"],
+    ["uid", "UID"],
+  ] as const) {
     const [was, is] = [before[name] ?? "", after[name] ?? ""];
     if (was !== is) return `must have the same ${shown}: ${String(was)} != ${String(is)}`;
   }
@@ -47,11 +51,15 @@ function metadataOf({ metadata }: JsonObject): JsonObject {
 function restoredMetadata(original: JsonObject, converted: JsonObject): JsonObject | string {
   const { labels, annotations, ...kept } = metadataOf(original);
   const metadata: JsonObject = kept;
-  for (const [name, before, validate] of [["labels", labels, validateLabels], ["annotations", annotations, validateAnnotations]] as const) {
+  for (const [name, before, validate] of [
+    ["labels", labels, validateLabels],
+    ["annotations", annotations, validateAnnotations],
+  ] as const) {
     const after = metadataOf(converted)[name];
     if (after === undefined || after === null) continue;
     if (!isObject(after)) return `invalid metadata.${name} of type ${goTypeName(after)} in converted object`;
-    for (const [key, value] of Object.entries(after)) if (typeof value !== "string") return `metadata.${name}[${key}] must be a string, but is ${goTypeName(value)} in converted object`;
+    for (const [key, value] of Object.entries(after))
+      if (typeof value !== "string") return `metadata.${name}[${key}] must be a string, but is ${goTypeName(value)} in converted object`;
     const texts = after as Record<string, string>;
     const errors = isSame(before, texts) ? [] : validate(texts, FieldPath.root("metadata", name));
     if (errors.length > 0) return aggregated(errors);

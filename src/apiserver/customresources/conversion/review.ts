@@ -22,7 +22,14 @@ export function conversionReviewVersion(versions: readonly string[] | undefined)
 }
 
 export function conversionReviewBody({ version, uid, desiredApiVersion, objects }: ConversionQuestion): Uint8Array {
-  return Buffer.from(goJson({ kind: "ConversionReview", apiVersion: `apiextensions.k8s.io/${version}`, request: { uid, desiredAPIVersion: desiredApiVersion, objects }, response: { uid: "", convertedObjects: null, result: { metadata: {} } } }));
+  return Buffer.from(
+    goJson({
+      kind: "ConversionReview",
+      apiVersion: `apiextensions.k8s.io/${version}`,
+      request: { uid, desiredAPIVersion: desiredApiVersion, objects },
+      response: { uid: "", convertedObjects: null, result: { metadata: {} } },
+    }),
+  );
 }
 
 /** The converted objects, as many as there may be. Throws WebhookError. */

@@ -29,7 +29,11 @@ export class ConversionError extends Error {
 const timeoutMs = 30_000;
 
 /** Calls end when `lifetime` aborts; a client that leaves does not end them, since others may wait for the same objects. */
-export function webhookConverter(server: ServerState, { clientConfig = {}, conversionReviewVersions }: WebhookConversion, lifetime: AbortSignal): VersionConverter {
+export function webhookConverter(
+  server: ServerState,
+  { clientConfig = {}, conversionReviewVersions }: WebhookConversion,
+  lifetime: AbortSignal,
+): VersionConverter {
   return async (originals, apiVersion) => {
     const objects = originals.map(sortedMembers);
     const version = conversionReviewVersion(conversionReviewVersions);

@@ -68,7 +68,13 @@ test("queues: more seats, or fewer to wait for, let the next in", () => {
 });
 
 test("queues: whatever happens, seats add up and nobody who fits waits", () => {
-  const step = fc.record({ flow: fc.nat(5), seats: fc.integer({ min: 1, max: 4 }), afterMs: fc.constantFrom(0, 0, 5), passMs: fc.nat(20), act: fc.constantFrom("arrive", "arrive", "finish", "giveUp", "limit") });
+  const step = fc.record({
+    flow: fc.nat(5),
+    seats: fc.integer({ min: 1, max: 4 }),
+    afterMs: fc.constantFrom(0, 0, 5),
+    passMs: fc.nat(20),
+    act: fc.constantFrom("arrive", "arrive", "finish", "giveUp", "limit"),
+  });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
       const set = new QueueSet({ queues: 6, queueLengthLimit: 8 }, 5, 0);
@@ -93,8 +99,14 @@ test("queues: whatever happens, seats add up and nobody who fits waits", () => {
         const waiting = all.filter((each) => each.state === "waiting");
         equal(set.executing, executing.length);
         equal(set.waiting, waiting.length);
-        equal(set.seatsInUse, [...executing.map((each) => each.seats), ...kept.map((each) => each.work.finalSeats)].reduce((sum, each) => sum + each, 0));
-        equal(set.seatsWaiting, waiting.reduce((sum, each) => sum + each.seats, 0));
+        equal(
+          set.seatsInUse,
+          [...executing.map((each) => each.seats), ...kept.map((each) => each.work.finalSeats)].reduce((sum, each) => sum + each, 0),
+        );
+        equal(
+          set.seatsWaiting,
+          waiting.reduce((sum, each) => sum + each.seats, 0),
+        );
         if (waiting.length > 0) ok(set.seatsInUse > 0, "something waits for nothing");
         equal(set.activeQueues, new Set([...executing, ...waiting].map((each) => each.queue!.index)).size);
       }

@@ -261,7 +261,8 @@ export class QueueSet {
 
   #activate(index: number): FairQueue {
     let queue = this.#queues.get(index);
-    if (queue === undefined) this.#queues.set(index, (queue = { index, waiting: [], executing: new Set(), nextDispatchR: this.#virtualTime, seatsInUse: 0, waitingWork: 0 }));
+    if (queue === undefined)
+      this.#queues.set(index, (queue = { index, waiting: [], executing: new Set(), nextDispatchR: this.#virtualTime, seatsInUse: 0, waitingWork: 0 }));
     return queue;
   }
 

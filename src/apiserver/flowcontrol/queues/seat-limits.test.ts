@@ -42,7 +42,15 @@ test("seats: shares of six seats, as a real server divides them", () => {
   });
 });
 
-const level = (nominal: number, lower: number, upper: number, smoothed: number, rest: Partial<LevelDemand> = {}): LevelDemand => ({ nominal, lower, upper, peak: smoothed, smoothed, isExempt: false, ...rest });
+const level = (nominal: number, lower: number, upper: number, smoothed: number, rest: Partial<LevelDemand> = {}): LevelDemand => ({
+  nominal,
+  lower,
+  upper,
+  peak: smoothed,
+  smoothed,
+  isExempt: false,
+  ...rest,
+});
 
 test("seats: what one level does not need another may have", () => {
   const table: [say: string, levels: LevelDemand[], seats: number, limits: number[]][] = [
@@ -52,14 +60,21 @@ test("seats: what one level does not need another may have", () => {
     ["exempt ones take first", [level(0, 0, 100, 30, { isExempt: true }), level(50, 0, 150, 30), level(50, 0, 150, 300)], 100, [30, 30, 50]],
     ["all have plenty", [level(50, 50, 50, 1), level(50, 50, 50, 1)], 1000, [50, 50]],
   ];
-  for (const [say, levels, seats, limits] of table) deepEqual(allotSeats(levels, seats).allotments.map(({ limit }) => limit), limits, say);
+  for (const [say, levels, seats, limits] of table)
+    deepEqual(
+      allotSeats(levels, seats).allotments.map(({ limit }) => limit),
+      limits,
+      say,
+    );
 });
 
 test("seats: allotments stay within bounds and, but for rounding, within the server's seats", () => {
   const any = fc.record({ nominal: fc.nat(50), lend: fc.nat(100), borrow: fc.nat(100), peak: fc.nat(200), smoothed: fc.nat(200) });
   fc.assert(
     fc.property(fc.array(any, { minLength: 1, maxLength: 8 }), (given) => {
-      const levels = given.map(({ nominal, lend, borrow, peak, smoothed }) => level(nominal, nominal - Math.round((nominal * lend) / 100), nominal + borrow, smoothed, { peak }));
+      const levels = given.map(({ nominal, lend, borrow, peak, smoothed }) =>
+        level(nominal, nominal - Math.round((nominal * lend) / 100), nominal + borrow, smoothed, { peak }),
+      );
       const seats = levels.reduce((sum, { nominal }) => sum + nominal, 0);
       const { allotments } = allotSeats(levels, seats);
       ok(allotments.every(({ limit }, index) => limit >= levels[index]!.lower && limit <= levels[index]!.upper));

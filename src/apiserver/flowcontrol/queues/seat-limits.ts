@@ -53,7 +53,9 @@ export function allotSeats(levels: readonly LevelDemand[], serverSeats: number):
   const targets = levels.map((level, index) => Math.max(floors[index]!, level.smoothed));
   const exemptSeats = levels.reduce((sum, level, index) => sum + (level.isExempt ? floors[index]! : 0), 0);
   const remaining = Math.max(0, serverSeats - exemptSeats);
-  const items = levels.flatMap((level, index) => (level.isExempt ? [] : [{ low: floors[index]!, high: Math.max(floors[index]!, level.upper), target: targets[index]! }]));
+  const items = levels.flatMap((level, index) =>
+    level.isExempt ? [] : [{ low: floors[index]!, high: Math.max(floors[index]!, level.upper), target: targets[index]! }],
+  );
   const fairFraction = fractionFor(items, remaining);
   const allotments = levels.map((level, index) => {
     const low = floors[index]!;
@@ -74,7 +76,10 @@ function fractionFor(items: readonly Item[], total: number): number {
   const lowSum = items.reduce((sum, { low }) => sum + low, 0);
   if (lowSum >= total) return 0;
   // The sum grows with F and is linear between the fractions at which an item leaves its low or reaches its high.
-  const bends = items.filter(({ target }) => target > 0).flatMap(({ low, high, target }) => [low / target, high / target]).sort((a, b) => a - b);
+  const bends = items
+    .filter(({ target }) => target > 0)
+    .flatMap(({ low, high, target }) => [low / target, high / target])
+    .sort((a, b) => a - b);
   const sumAt = (fraction: number) => items.reduce((sum, { low, high, target }) => sum + within(fraction * target, low, high), 0);
   let from = 0;
   let fromSum = lowSum;

@@ -29,7 +29,16 @@ export const messagesV2: MessageTypes = {
   Info: { fields: { title: [1, "string"], version: [2, "string"] }, extensions: 7 },
   Paths: { others: [2, "PathItem"], extensions: 1 },
   PathItem: {
-    fields: { get: [2, "Operation"], put: [3, "Operation"], post: [4, "Operation"], delete: [5, "Operation"], options: [6, "Operation"], head: [7, "Operation"], patch: [8, "Operation"], parameters: [9, "[]ParametersItem"] },
+    fields: {
+      get: [2, "Operation"],
+      put: [3, "Operation"],
+      post: [4, "Operation"],
+      delete: [5, "Operation"],
+      options: [6, "Operation"],
+      head: [7, "Operation"],
+      patch: [8, "Operation"],
+      parameters: [9, "[]ParametersItem"],
+    },
     extensions: 10,
   },
   Operation: {
@@ -48,7 +57,10 @@ export const messagesV2: MessageTypes = {
   ParametersItem: { choose: (value) => (isReference(value) ? [2, "JsonReference"] : [1, "Parameter"]) },
   Parameter: { choose: (value) => ((value as JsonObject)["in"] === "body" ? [1, "BodyParameter"] : [2, "NonBodyParameter"]) },
   NonBodyParameter: { choose: (value) => ((value as JsonObject)["in"] === "path" ? [4, "PathParameter"] : [3, "QueryParameter"]) },
-  BodyParameter: { fields: { description: [1, "string"], name: [2, "string"], in: [3, "string"], required: [4, "bool"], schema: [5, "Schema"] }, extensions: 6 },
+  BodyParameter: {
+    fields: { description: [1, "string"], name: [2, "string"], in: [3, "string"], required: [4, "bool"], schema: [5, "Schema"] },
+    extensions: 6,
+  },
   QueryParameter: { fields: parameterFields(6)!, extensions: 23 },
   PathParameter: { fields: { ...parameterFields(5), uniqueItems: [19, "bool"] }, extensions: 22 },
   Responses: { others: [1, "ResponseValue"], extensions: 2 },

@@ -11,15 +11,34 @@ export const messagesV3: MessageTypes = {
   Info: { fields: { title: [1, "string"], version: [6, "string"] }, extensions: 7 },
   Paths: { others: [1, "PathItem"], extensions: 2 },
   PathItem: {
-    fields: { get: [4, "Operation"], put: [5, "Operation"], post: [6, "Operation"], delete: [7, "Operation"], options: [8, "Operation"], head: [9, "Operation"], patch: [10, "Operation"], parameters: [13, "[]ParameterOrReference"] },
+    fields: {
+      get: [4, "Operation"],
+      put: [5, "Operation"],
+      post: [6, "Operation"],
+      delete: [7, "Operation"],
+      options: [8, "Operation"],
+      head: [9, "Operation"],
+      patch: [10, "Operation"],
+      parameters: [13, "[]ParameterOrReference"],
+    },
     extensions: 14,
   },
   Operation: {
-    fields: { tags: [1, "[]string"], description: [3, "string"], operationId: [5, "string"], parameters: [6, "[]ParameterOrReference"], requestBody: [7, "RequestBodyOrReference"], responses: [8, "Responses"] },
+    fields: {
+      tags: [1, "[]string"],
+      description: [3, "string"],
+      operationId: [5, "string"],
+      parameters: [6, "[]ParameterOrReference"],
+      requestBody: [7, "RequestBodyOrReference"],
+      responses: [8, "Responses"],
+    },
     extensions: 13,
   },
   ParameterOrReference: orReference("Parameter"),
-  Parameter: { fields: { name: [1, "string"], in: [2, "string"], description: [3, "string"], required: [4, "bool"], schema: [10, "SchemaOrReference"] }, extensions: 14 },
+  Parameter: {
+    fields: { name: [1, "string"], in: [2, "string"], description: [3, "string"], required: [4, "bool"], schema: [10, "SchemaOrReference"] },
+    extensions: 14,
+  },
   RequestBodyOrReference: orReference("RequestBody"),
   RequestBody: { fields: { content: [2, "{}MediaType"], required: [3, "bool"] }, extensions: 4 },
   Responses: { others: [2, "ResponseOrReference"], extensions: 3 },
@@ -67,5 +86,8 @@ export const messagesV3: MessageTypes = {
   },
   AdditionalProperties: { choose: (value) => (typeof value === "boolean" ? [2, "bool"] : [1, "SchemaOrReference"]) },
   /** Objects and lists have no form here. */
-  Default: { choose: (value) => (typeof value === "number" ? [1, "number"] : typeof value === "boolean" ? [2, "bool"] : typeof value === "string" ? [3, "string"] : undefined) },
+  Default: {
+    choose: (value) =>
+      typeof value === "number" ? [1, "number"] : typeof value === "boolean" ? [2, "bool"] : typeof value === "string" ? [3, "string"] : undefined,
+  },
 };

@@ -62,7 +62,12 @@ export function apiServerFlags(flags: Flags, options: Pick<UpOptions, "serviceCi
     encryption:
       encryptionFile === undefined
         ? undefined
-        : { file: encryptionFile, reloads: isOn(flags, "encryption-provider-config-automatic-reload", false), storageRoot, allowsKmsV1: gates["KMSv1"] === true },
+        : {
+            file: encryptionFile,
+            reloads: isOn(flags, "encryption-provider-config-automatic-reload", false),
+            storageRoot,
+            allowsKmsV1: gates["KMSv1"] === true,
+          },
     allowsBootstrapTokens: isOn(flags, "enable-bootstrap-token-auth", options.components.has("nodes")),
     admission: {
       enabled: ["NodeRestriction", ...(lists(flags, "enable-admission-plugins") ?? [])],

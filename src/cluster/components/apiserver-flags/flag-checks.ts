@@ -9,7 +9,16 @@ import { isCipherSuite, isTlsVersion } from "./tls-flags.ts";
 
 /** The faults of `flags`, in the order in which upstream lists them. */
 export function flagFaults(flags: Flags): string[] {
-  return [...serving(flags), ...storage(flags), ...services(flags), ...limits(flags), ...origins(flags), ...admission(flags), ...identity(flags), ...others(flags)];
+  return [
+    ...serving(flags),
+    ...storage(flags),
+    ...services(flags),
+    ...limits(flags),
+    ...origins(flags),
+    ...admission(flags),
+    ...identity(flags),
+    ...others(flags),
+  ];
 }
 
 /** As upstream shows several faults at once. */
@@ -31,7 +40,8 @@ function* storage(flags: Flags): Iterable<string> {
   if (!["", "etcd3"].includes(backend)) yield "--storage-backend invalid, allowed values: etcd3. If not specified, it will default to 'etcd3'";
   const mediaTypes = ["application/json", "application/vnd.kubernetes.protobuf", "application/yaml"];
   const mediaType = last(flags, "storage-media-type");
-  if (mediaType !== undefined && !mediaTypes.includes(mediaType)) yield `--storage-media-type ${goQuote(mediaType)} invalid, allowed values: ${mediaTypes.join(", ")}`;
+  if (mediaType !== undefined && !mediaTypes.includes(mediaType))
+    yield `--storage-media-type ${goQuote(mediaType)} invalid, allowed values: ${mediaTypes.join(", ")}`;
   for (const size of lists(flags, "watch-cache-sizes") ?? []) {
     const parts = size.split("#");
     if (parts.length !== 2) yield `invalid value of watch cache size: ${size}`;
@@ -45,12 +55,14 @@ function* services(flags: Flags): Iterable<string> {
   const broken = cidrs.indexOf(undefined);
   if (broken >= 0) return yield `service-cluster-ip-range[${broken}] is not a valid cidr`;
   if (ranges.length > 2) yield "--service-cluster-ip-range must not contain more than two entries";
-  else if (cidrs.length === 2 && cidrs[0]!.family === cidrs[1]!.family) yield "--service-cluster-ip-range[0] and --service-cluster-ip-range[1] must be of different IP family";
+  else if (cidrs.length === 2 && cidrs[0]!.family === cidrs[1]!.family)
+    yield "--service-cluster-ip-range[0] and --service-cluster-ip-range[1] must be of different IP family";
   else if (cidrs[0] !== undefined && cidrs[0].last - cidrs[0].first < 7n)
     yield "error determining service IP ranges for primary service cidr: the service cluster IP range must be at least 8 IP addresses";
   const range = parsePortRange(last(flags, "service-node-port-range") ?? "30000-32767");
   const port = numberOf(flags, "kubernetes-service-node-port", 0);
-  if (port !== 0 && !("fault" in range) && (port < range.first || port > range.last)) yield `kubernetes service node port range ${range.first}-${range.last} doesn't contain ${port}`;
+  if (port !== 0 && !("fault" in range) && (port < range.first || port > range.last))
+    yield `kubernetes service node port range ${range.first}-${range.last} doesn't contain ${port}`;
   const reconciler = last(flags, "endpoint-reconciler-type");
   const advertised = parseIp(last(flags, "advertise-address") ?? "");
   if (advertised !== undefined && reconciler !== undefined && reconciler !== "none" && isLoopback(ipText(advertised)))
@@ -83,7 +95,8 @@ function* origins(flags: Flags): Iterable<string> {
     const fault = regExpFault(expression);
     const isPinned = /\^|\/\//.test(expression) && /\$|:(?!\/)/.test(expression);
     if (fault !== undefined) yield `--cors-allowed-origins has an invalid regular expression: ${fault}, help: ${corsHelp}`;
-    else if (!isPinned) yield `--cors-allowed-origins has an invalid regular expression: regular expression does not pin to start/end of host in the origin header, help: ${corsHelp}`;
+    else if (!isPinned)
+      yield `--cors-allowed-origins has an invalid regular expression: regular expression does not pin to start/end of host in the origin header, help: ${corsHelp}`;
   }
   const isDirective = (text: string) => /^(max-age=.+|includeSubDomains|preload)$/.test(text);
   if ((lists(flags, "strict-transport-security-directives") ?? []).some((text) => !isDirective(text)))
@@ -110,7 +123,8 @@ function* identity(flags: Flags): Iterable<string> {
   if (new Set(modes).size < modes.length) yield `authorization-mode [${modes.map(goQuote).join(" ")}] has mode specified more than once`;
   if (modes.includes("Webhook") && !flags.has("authorization-webhook-config-file")) yield "authorization-mode Webhook's authorization config file not passed";
   if (modes.includes("ABAC") && !flags.has("authorization-policy-file")) yield "authorization-mode ABAC's authorization policy file not passed";
-  if (flags.has("oidc-issuer-url") !== flags.has("oidc-client-id")) yield "oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set";
+  if (flags.has("oidc-issuer-url") !== flags.has("oidc-client-id"))
+    yield "oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set";
   const longest = secondsOf(flags, "service-account-max-token-expiration", 0);
   if (longest !== 0 && (longest < 3600 || longest > 2 ** 32)) yield "the service-account-max-token-expiration must be between 1 hour and 2^32 seconds";
   const uidHeaders = lists(flags, "requestheader-uid-headers") ?? [];

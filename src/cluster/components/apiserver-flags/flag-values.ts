@@ -85,7 +85,10 @@ export const last = (flags: Flags, name: string): string | undefined => flags.ge
 
 /** Comma-separated values; repeated flags add up. */
 export function lists(flags: Flags, name: string): string[] | undefined {
-  return flags.get(name)?.flatMap((text) => text.split(",")).filter((item) => item !== "");
+  return flags
+    .get(name)
+    ?.flatMap((text) => text.split(","))
+    .filter((item) => item !== "");
 }
 
 export function isOn(flags: Flags, name: string, fallback: boolean): boolean {

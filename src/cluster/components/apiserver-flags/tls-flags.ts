@@ -51,6 +51,13 @@ export function tlsProtocol(flags: Flags): TlsProtocol {
   const chosen = lists(flags, "tls-cipher-suites") ?? [];
   const minVersion = isTlsVersion(version) ? versions[version] : undefined;
   const isOld = minVersion === "TLSv1" || minVersion === "TLSv1.1";
-  const ciphers = [...(chosen.length > 0 ? [...new Set([...suitesOf13, ...chosen.map((name) => suites[name])])].filter((name) => name !== undefined) : isOld ? ["DEFAULT"] : []), ...(isOld ? ["@SECLEVEL=0"] : [])];
+  const ciphers = [
+    ...(chosen.length > 0
+      ? [...new Set([...suitesOf13, ...chosen.map((name) => suites[name])])].filter((name) => name !== undefined)
+      : isOld
+        ? ["DEFAULT"]
+        : []),
+    ...(isOld ? ["@SECLEVEL=0"] : []),
+  ];
   return { ...(minVersion !== undefined && { minVersion }), ...(ciphers.length > 0 && { ciphers: ciphers.join(":") }) };
 }

@@ -28,7 +28,8 @@ export function readReleases(flags: Flags): Releases | { readonly faults: readon
   const faults: string[] = [];
   if (!isBetween(emulated, oldestRelease, currentRelease)) faults.push(`emulation version ${emulated} is not between [${oldestRelease}, ${currentRelease}.0]`);
   const newestCompatible = compareReleases(emulated, currentRelease) > 0 ? currentRelease : emulated;
-  if (!isBetween(oldest, oldestRelease, newestCompatible)) faults.push(`minCompatibilityVersion version ${oldest} is not between [${oldestRelease}, ${emulated}]`);
+  if (!isBetween(oldest, oldestRelease, newestCompatible))
+    faults.push(`minCompatibilityVersion version ${oldest} is not between [${oldestRelease}, ${emulated}]`);
   return faults.length > 0 ? { faults } : { emulated, minCompatibility: oldest };
 }
 
@@ -53,7 +54,8 @@ export function readRuntimeConfig(flags: Flags): Readonly<Record<string, boolean
     if (group === "api" && ["all", "ga", "beta", "alpha", "legacy"].includes(version)) continue;
     const versions = allGroups.filter((one) => one.group === group).flatMap((one) => one.versions);
     if (versions.length === 0) unknown.add(apiVersionOf(group, version));
-    else if (key.split("/").length < 3 && !versions.some((one) => one.version === version) && !(bygoneVersions[group] ?? []).includes(version)) return { fault: `group version ${key} that has not been registered` };
+    else if (key.split("/").length < 3 && !versions.some((one) => one.version === version) && !(bygoneVersions[group] ?? []).includes(version))
+      return { fault: `group version ${key} that has not been registered` };
   }
   return unknown.size > 0 ? { fault: `unknown api groups ${[...unknown].join(",")}` } : config;
 }

@@ -88,10 +88,20 @@ export class CsiPlugin implements VolumePlugin {
     const data = await readVolumeData(directory);
     const driver = data === undefined ? undefined : this.#options.drivers.find(data.driverName);
     if (data === undefined || driver === undefined || !(await driver.can("GET_VOLUME_STATS"))) return undefined;
-    const usage = await driver.stats({ volume_id: data.volumeHandle, volume_path: targetPath(directory), staging_target_path: join(stagingDirectory(this.#options.root, data), "globalmount") });
+    const usage = await driver.stats({
+      volume_id: data.volumeHandle,
+      volume_path: targetPath(directory),
+      staging_target_path: join(stagingDirectory(this.#options.root, data), "globalmount"),
+    });
     const of = (unit: "BYTES" | "INODES") => usage.find((entry) => entry.unit === unit) ?? { available: 0, total: 0, used: 0 };
     const bytes = of("BYTES");
-    return { capacityBytes: bytes.total, availableBytes: bytes.available, usedBytes: bytes.used, inodes: of("INODES").total, inodesFree: of("INODES").available };
+    return {
+      capacityBytes: bytes.total,
+      availableBytes: bytes.available,
+      usedBytes: bytes.used,
+      inodes: of("INODES").total,
+      inodesFree: of("INODES").available,
+    };
   }
 
   async #setUp(volume: Volume, signal: AbortSignal): Promise<ReadyVolume> {
@@ -100,14 +110,28 @@ export class CsiPlugin implements VolumePlugin {
     const publishContext = await this.#attachment(volume, signal);
     const isPersistent = resolved.persistent !== undefined;
     const driver = isPersistent
-      ? this.#driver(data.driverName, resolved.isBlock ? "MapVolume.SetUpDevice" : "MountVolume.MountDevice", "attacher.MountDevice failed to create newCsiDriverClient")
+      ? this.#driver(
+          data.driverName,
+          resolved.isBlock ? "MapVolume.SetUpDevice" : "MountVolume.MountDevice",
+          "attacher.MountDevice failed to create newCsiDriverClient",
+        )
       : this.#driver(data.driverName, "MountVolume.SetUp", "mounter.SetUpAt failed to get CSI client");
     const base = await this.#stageRequest(volume, driver, publishContext, signal);
     const staging = isPersistent && (await driver.can("STAGE_UNSTAGE_VOLUME", signal)) ? stagingDirectory(this.#options.root, data) : undefined;
     if (staging !== undefined) await this.#stage(driver, data, { ...base, staging_target_path: join(staging, "globalmount") }, signal);
     const renewAtMs = await this.#publish({ ...volume, driver, base, staging }, signal);
     const canExpand = isPersistent && (await driver.can("EXPAND_VOLUME", signal));
-    if (canExpand) await expandVolume({ ...request, driver, path: targetPath(directory), stagingPath: staging === undefined ? "" : join(staging, "globalmount"), capability: base.volume_capability }, signal);
+    if (canExpand)
+      await expandVolume(
+        {
+          ...request,
+          driver,
+          path: targetPath(directory),
+          stagingPath: staging === undefined ? "" : join(staging, "globalmount"),
+          capability: base.volume_capability,
+        },
+        signal,
+      );
     const isLookedAt = canExpand || object?.spec.requiresRepublish === true;
     const refreshAtMs = Math.min(renewAtMs, isLookedAt ? this.#options.clock.nowMs() + lookAgainMs : Number.POSITIVE_INFINITY);
     const ready = { path: targetPath(directory), isReadOnly: resolved.isReadOnly, isBlock: resolved.isBlock };
@@ -124,13 +148,21 @@ export class CsiPlugin implements VolumePlugin {
     const { volumesInUse = [], volumesAttached = [] } = sources.node()?.status ?? {};
     if (!volumesInUse.includes(name) || !volumesAttached.some((attached) => attached.name === name)) throw new NotAttachedError(`${name} is not attached yet`);
     const attachment = await sources.client.get(resources.volumeAttachments, "", attachmentName(data), { signal }).catch((error: unknown) => {
-      throw new VolumeError(`kubernetes.io/csi: attacher.MountDevice failed while getting volume attachment [id=${attachmentName(data)}]: ${messageOf(error)}`, { operation: "MountVolume.MountDevice", cause: error });
+      throw new VolumeError(
+        `kubernetes.io/csi: attacher.MountDevice failed while getting volume attachment [id=${attachmentName(data)}]: ${messageOf(error)}`,
+        { operation: "MountVolume.MountDevice", cause: error },
+      );
     });
     if (attachment.status?.attached !== true) throw new NotAttachedError(`${name} is not attached yet`);
     return attachment.status.attachmentMetadata ?? {};
   }
 
-  async #stageRequest({ request, data }: Volume, driver: CsiDriver, publishContext: Readonly<Record<string, string>>, signal: AbortSignal): Promise<StageRequest> {
+  async #stageRequest(
+    { request, data }: Volume,
+    driver: CsiDriver,
+    publishContext: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<StageRequest> {
     const { pod, resolved, sources } = request;
     const source = resolved.persistent?.spec?.csi ?? resolved.volume.csi;
     const takesGroup = await driver.can("VOLUME_MOUNT_GROUP", signal);
@@ -178,7 +210,9 @@ export class CsiPlugin implements VolumePlugin {
     const isAttached = resolved.persistent !== undefined && object?.spec.attachRequired !== false;
     await saveVolumeData(directory, { ...data, ...(isAttached && { attachmentID: attachmentName(data) }) });
     const inlineSecret = resolved.volume.csi?.nodePublishSecretRef;
-    const reference = resolved.persistent?.spec?.csi?.nodePublishSecretRef ?? (inlineSecret === undefined ? undefined : { ...inlineSecret, namespace: pod.metadata.namespace ?? "" });
+    const reference =
+      resolved.persistent?.spec?.csi?.nodePublishSecretRef ??
+      (inlineSecret === undefined ? undefined : { ...inlineSecret, namespace: pod.metadata.namespace ?? "" });
     const context = { ...base.volume_context, ...podContext(pod, object, resolved.persistent === undefined), ...tokens.context };
     const publish = {
       ...base,
@@ -195,18 +229,28 @@ export class CsiPlugin implements VolumePlugin {
     return tokens.refreshAtMs;
   }
 
-  async #giveToGroup({ pod, resolved, directory }: SetUpRequest, object: DeepReadonly<CSIDriver> | undefined, driver: CsiDriver, signal: AbortSignal): Promise<void> {
+  async #giveToGroup(
+    { pod, resolved, directory }: SetUpRequest,
+    object: DeepReadonly<CSIDriver> | undefined,
+    driver: CsiDriver,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { fsGroup: group, fsGroupChangePolicy } = pod.spec?.securityContext ?? {};
     if (group === undefined || resolved.isBlock || !isGivenToGroup(resolved, object) || (await driver.can("VOLUME_MOUNT_GROUP", signal))) return;
-    await giveToGroup(targetPath(directory), { group, isReadOnly: false, isOnRootMismatch: fsGroupChangePolicy === "OnRootMismatch" }).catch((error: unknown) => {
-      throw new VolumeError(`applyFSGroup failed for vol ${resolved.specName}: ${messageOf(error)}`, { cause: error });
-    });
+    await giveToGroup(targetPath(directory), { group, isReadOnly: false, isOnRootMismatch: fsGroupChangePolicy === "OnRootMismatch" }).catch(
+      (error: unknown) => {
+        throw new VolumeError(`applyFSGroup failed for vol ${resolved.specName}: ${messageOf(error)}`, { cause: error });
+      },
+    );
   }
 
   #driver(name: string, operation: string, what: string): CsiDriver {
     const driver = this.#options.drivers.find(name);
     if (driver !== undefined) return driver;
-    throw new VolumeError(`kubernetes.io/csi: ${what}: driver name ${name} not found in the list of registered CSI drivers`, { operation, eventReason: eventReasonOf(operation) });
+    throw new VolumeError(`kubernetes.io/csi: ${what}: driver name ${name} not found in the list of registered CSI drivers`, {
+      operation,
+      eventReason: eventReasonOf(operation),
+    });
   }
 }
 

@@ -9,7 +9,9 @@ import type { NodeInfo } from "./csi-driver.ts";
 const idsAnnotation = "csi.volume.kubernetes.io/nodeid";
 /** Volumes once built in whose CSI drivers took over: schedulers count their limits there. */
 const migratedAnnotation = "storage.alpha.kubernetes.io/migrated-plugins";
-const migratedPlugins = ["aws-ebs", "azure-disk", "azure-file", "cinder", "gce-pd", "portworx-volume", "vsphere-volume"].map((name) => `kubernetes.io/${name}`).join(",");
+const migratedPlugins = ["aws-ebs", "azure-disk", "azure-file", "cinder", "gce-pd", "portworx-volume", "vsphere-volume"]
+  .map((name) => `kubernetes.io/${name}`)
+  .join(",");
 interface Target {
   readonly client: Client;
   readonly nodeName: string;
@@ -37,7 +39,12 @@ export async function withdrawDriver(name: string, target: Target): Promise<void
   await changeNode(target, ({ [name]: _gone, ...ids }) => ids, {});
 }
 
-async function changeNode({ client, nodeName }: Target, change: (ids: Readonly<Record<string, string>>) => Record<string, string>, labels: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<void> {
+async function changeNode(
+  { client, nodeName }: Target,
+  change: (ids: Readonly<Record<string, string>>) => Record<string, string>,
+  labels: Readonly<Record<string, string>>,
+  signal?: AbortSignal,
+): Promise<void> {
   const node = await client.get(resources.nodes, "", nodeName, { ...(signal !== undefined && { signal }) });
   const before = node.metadata.annotations?.[idsAnnotation];
   const ids = change(before === undefined ? {} : (JSON.parse(before) as Record<string, string>));
@@ -68,7 +75,14 @@ async function changeDrivers(target: Target, change: (drivers: readonly CSINodeD
 
 async function newCsiNode({ client, nodeName }: Target, drivers: CSINodeDriver[], signal?: AbortSignal): Promise<CSINode> {
   const { metadata } = await client.get(resources.nodes, "", nodeName, { ...(signal !== undefined && { signal }) });
-  return { metadata: { name: nodeName, annotations: { [migratedAnnotation]: migratedPlugins }, ownerReferences: [{ apiVersion: "v1", kind: "Node", name: nodeName, uid: metadata.uid ?? "" }] }, spec: { drivers } };
+  return {
+    metadata: {
+      name: nodeName,
+      annotations: { [migratedAnnotation]: migratedPlugins },
+      ownerReferences: [{ apiVersion: "v1", kind: "Node", name: nodeName, uid: metadata.uid ?? "" }],
+    },
+    spec: { drivers },
+  };
 }
 
 function unlessNotFound(error: unknown): undefined {

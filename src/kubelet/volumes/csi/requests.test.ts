@@ -33,7 +33,10 @@ for (const [accessModes, hasSingleNodeModes, mode] of modes) {
 test("capabilities: file system, options and group; a device; an in-line volume is ext4", () => {
   const options = { hasSingleNodeModes: false, mountGroup: 7 };
   const access_mode = { mode: "SINGLE_NODE_WRITER" };
-  deepEqual(volumeCapability(persistentOf({ mountOptions: ["noexec"], csi: { driver: "d", volumeHandle: "h", fsType: "xfs" } }), options), { mount: { fs_type: "xfs", mount_flags: ["noexec"], volume_mount_group: "7" }, access_mode });
+  deepEqual(volumeCapability(persistentOf({ mountOptions: ["noexec"], csi: { driver: "d", volumeHandle: "h", fsType: "xfs" } }), options), {
+    mount: { fs_type: "xfs", mount_flags: ["noexec"], volume_mount_group: "7" },
+    access_mode,
+  });
   deepEqual(volumeCapability(persistentOf({}, { isBlock: true }), options), { block: {}, access_mode });
   deepEqual(volumeCapability(inline, { ...options, mountGroup: undefined }), { mount: { fs_type: "ext4", mount_flags: [] }, access_mode });
 });

@@ -56,7 +56,9 @@ export function lifecycleFault(driverName: string, driver: DeepReadonly<CSIDrive
   // Who has no CSIDriver has persistent volumes only.
   if (driver === undefined) return isEphemeral ? `volume mode "Ephemeral" not supported by driver ${driverName} (no CSIDriver object)` : undefined;
   const modes = driver.spec.volumeLifecycleModes ?? ["Persistent"];
-  return modes.includes(mode) ? undefined : `volume mode ${JSON.stringify(mode)} not supported by driver ${driverName} (only supports [${modes.map((one) => JSON.stringify(one)).join(" ")}])`;
+  return modes.includes(mode)
+    ? undefined
+    : `volume mode ${JSON.stringify(mode)} not supported by driver ${driverName} (only supports [${modes.map((one) => JSON.stringify(one)).join(" ")}])`;
 }
 
 /** Whether the kubelet gives the volume to the pod's group itself (KEP 1682). */

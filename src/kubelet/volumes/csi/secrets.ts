@@ -6,12 +6,19 @@ import type { Client } from "../../../client/index.ts";
 import type { VolumeSources } from "../pod-storage.ts";
 import { VolumeError } from "../volume.ts";
 
-export async function readSecret(reference: DeepReadonly<{ name?: string; namespace?: string }> | undefined, client: Client, signal: AbortSignal): Promise<Record<string, string>> {
+export async function readSecret(
+  reference: DeepReadonly<{ name?: string; namespace?: string }> | undefined,
+  client: Client,
+  signal: AbortSignal,
+): Promise<Record<string, string>> {
   if (reference === undefined) return {};
   const { name = "", namespace = "" } = reference;
   const secret = await client.get(resources.secrets, namespace, name, { signal }).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
-    throw new VolumeError(`fetching NodePublishSecretRef ${namespace}/${name} failed: kubernetes.io/csi: failed to find the secret ${name} in the namespace ${namespace} with error: ${why}`, { cause: error });
+    throw new VolumeError(
+      `fetching NodePublishSecretRef ${namespace}/${name} failed: kubernetes.io/csi: failed to find the secret ${name} in the namespace ${namespace} with error: ${why}`,
+      { cause: error },
+    );
   });
   return Object.fromEntries(Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]));
 }

@@ -46,7 +46,11 @@ function podLimit({ spec }: DeepReadonly<Pod>): number | undefined {
 
 function hugePageOptions(pod: DeepReadonly<Pod>, { medium = "", sizeLimit }: DeepReadonly<EmptyDirVolumeSource>): string[] {
   const named = /^HugePages-(.+)$/.exec(medium)?.[1];
-  const asked = new Set((pod.spec?.containers ?? []).flatMap(({ resources }) => Object.keys({ ...resources?.requests, ...resources?.limits })).flatMap((name) => /^hugepages-(.+)$/.exec(name)?.[1] ?? []));
+  const asked = new Set(
+    (pod.spec?.containers ?? [])
+      .flatMap(({ resources }) => Object.keys({ ...resources?.requests, ...resources?.limits }))
+      .flatMap((name) => /^hugepages-(.+)$/.exec(name)?.[1] ?? []),
+  );
   const [only] = asked;
   const size = named ?? (asked.size === 1 ? only : undefined);
   if (size === undefined) throw new VolumeError("medium HugePages can be used only if container requests and limits of one page size");

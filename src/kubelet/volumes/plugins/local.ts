@@ -24,7 +24,9 @@ export function localPlugin(options: LocalPluginOptions): VolumePlugin {
       const { resolved, pod } = request;
       const { path = "", fsType } = resolved.persistent?.spec?.local ?? {};
       const stats = await stat(path).catch(() => {
-        throw new VolumeError(`path ${JSON.stringify(path)} does not exist`, { operation: `${resolved.isBlock ? "MapVolume.NewBlockVolumeMapper" : "MountVolume.NewMounter"} initialization` });
+        throw new VolumeError(`path ${JSON.stringify(path)} does not exist`, {
+          operation: `${resolved.isBlock ? "MapVolume.NewBlockVolumeMapper" : "MountVolume.NewMounter"} initialization`,
+        });
       });
       if (resolved.isBlock) return blockDevice(path, stats.isBlockDevice(), resolved.isReadOnly);
       let source = path;
@@ -37,7 +39,8 @@ export function localPlugin(options: LocalPluginOptions): VolumePlugin {
       }
       const ready = await bound(request, source, options.host?.mounts);
       const { fsGroup: group, fsGroupChangePolicy } = pod.spec?.securityContext ?? {};
-      if (group !== undefined && !resolved.isReadOnly) await giveToGroup(source, { group, isReadOnly: false, isOnRootMismatch: fsGroupChangePolicy === "OnRootMismatch" });
+      if (group !== undefined && !resolved.isReadOnly)
+        await giveToGroup(source, { group, isReadOnly: false, isOnRootMismatch: fsGroupChangePolicy === "OnRootMismatch" });
       return ready;
     },
     /** A device stays mounted as long as a pod has it. */
@@ -68,6 +71,7 @@ async function bound({ resolved, directory }: SetUpRequest, source: string, moun
 }
 
 async function blockDevice(path: string, isBlockDevice: boolean, isReadOnly: boolean): Promise<ReadyVolume> {
-  if (!isBlockDevice) throw new VolumeError(`path ${JSON.stringify(path)} is not a block device`, { operation: "MapVolume.MapPodDevice", eventReason: "FailedMapVolume" });
+  if (!isBlockDevice)
+    throw new VolumeError(`path ${JSON.stringify(path)} is not a block device`, { operation: "MapVolume.MapPodDevice", eventReason: "FailedMapVolume" });
   return { path: await realpath(path), isReadOnly, isBlock: true };
 }

@@ -68,7 +68,12 @@ export class PodCertificates {
     for (const [id, entry] of this.#entries) if (entry.podUid === podUid) this.#entries.delete(id);
   }
 
-  async #renew(pod: DeepReadonly<Pod>, entry: Entry, source: DeepReadonly<PodCertificateProjection>, signal: AbortSignal): Promise<NonNullable<Entry["current"]>> {
+  async #renew(
+    pod: DeepReadonly<Pod>,
+    entry: Entry,
+    source: DeepReadonly<PodCertificateProjection>,
+    signal: AbortSignal,
+  ): Promise<NonNullable<Entry["current"]>> {
     const namespace = pod.metadata.namespace ?? "";
     const pending = (entry.pending ??= await this.#ask(pod, source, signal));
     const { status = {} } = await this.#answered(namespace, pending.name, signal).catch((error: unknown) => {
@@ -80,10 +85,17 @@ export class PodCertificates {
     if (verdict === undefined) throw new VolumeError(`PodCertificateRequest ${JSON.stringify(`${namespace}/${pending.name}`)} has not been answered yet`);
     if (verdict.type !== "Issued") {
       const { reason = "", message = "" } = verdict;
-      throw new VolumeError(`PodCertificateRequest ${JSON.stringify(`${namespace}/${pending.name}`)} was permanently ${verdict.type.toLowerCase()}; reason=${JSON.stringify(reason)} message=${JSON.stringify(message)}`);
+      throw new VolumeError(
+        `PodCertificateRequest ${JSON.stringify(`${namespace}/${pending.name}`)} was permanently ${verdict.type.toLowerCase()}; reason=${JSON.stringify(reason)} message=${JSON.stringify(message)}`,
+      );
     }
     delete entry.pending;
-    return { key: pending.key, chain: status.certificateChain ?? "", refreshAtMs: parseTime(status.beginRefreshAt ?? ""), notAfterMs: parseTime(status.notAfter ?? "") };
+    return {
+      key: pending.key,
+      chain: status.certificateChain ?? "",
+      refreshAtMs: parseTime(status.beginRefreshAt ?? ""),
+      notAfterMs: parseTime(status.notAfter ?? ""),
+    };
   }
 
   async #ask(pod: DeepReadonly<Pod>, source: DeepReadonly<PodCertificateProjection>, signal: AbortSignal): Promise<{ name: string; key: string }> {

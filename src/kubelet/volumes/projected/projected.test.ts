@@ -16,7 +16,10 @@ import { PodCertificates } from "./pod-certificates.ts";
 import { trustAnchors } from "./trust-anchors.ts";
 
 const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${Buffer.from(text).toString("base64")}\n-----END CERTIFICATE-----\n`;
-const bundleOf = (name: string, signerName: string, labels: Record<string, string>, ...texts: string[]): ClusterTrustBundle => ({ metadata: { name, labels }, spec: { signerName, trustBundle: texts.map(pem).join("comment\n") } });
+const bundleOf = (name: string, signerName: string, labels: Record<string, string>, ...texts: string[]): ClusterTrustBundle => ({
+  metadata: { name, labels },
+  spec: { signerName, trustBundle: texts.map(pem).join("comment\n") },
+});
 const bundles = [bundleOf("x", "", {}, "c", "a"), bundleOf("s1", "s", { live: "1" }, "a", "b"), bundleOf("s2", "s", {}, "b", "d")];
 const anchors: [title: string, source: Omit<ClusterTrustBundleProjection, "path">, expected: string[] | string][] = [
   ["by name", { name: "x" }, ["a", "c"]],
@@ -36,7 +39,13 @@ for (const [title, source, expected] of anchors) {
 }
 
 test("every key type gives a request that proves the key", async () => {
-  for (const [keyType, type] of [["RSA3072", "rsa"], ["ECDSAP256", "ec"], ["ECDSAP384", "ec"], ["ECDSAP521", "ec"], ["ED25519", "ed25519"]] as const) {
+  for (const [keyType, type] of [
+    ["RSA3072", "rsa"],
+    ["ECDSAP256", "ec"],
+    ["ECDSAP384", "ec"],
+    ["ECDSAP521", "ec"],
+    ["ED25519", "ed25519"],
+  ] as const) {
     const { keyPem, request } = await newCertificateKey(keyType);
     equal(createPrivateKey(keyPem).asymmetricKeyType, type);
     equal(await new x509.Pkcs10CertificateRequest(Buffer.from(request)).verify(webcrypto as never), true, keyType);
@@ -50,11 +59,21 @@ test("a pod's certificate: asked for once, renewed when the signer says so, refu
   await using informers = new InformerSet({ client, clock, random: seededRandom(1), log: silentLog });
   await client.create(resources.serviceAccounts, { metadata: { name: "default", namespace: "default" } });
   const node = await client.create(resources.nodes, { metadata: { name: "n1" } });
-  const pod: Pod = await client.create(resources.pods, { metadata: { name: "p", namespace: "default" }, spec: { nodeName: "n1", automountServiceAccountToken: false, serviceAccountName: "default", containers: [{ name: "c", image: "i" }] } });
-  const certificates = new PodCertificates({ client, clock, informers, nodeName: "n1", ownNode: new OwnNode({ informers, nodeName: "n1", reported: () => node }) });
+  const pod: Pod = await client.create(resources.pods, {
+    metadata: { name: "p", namespace: "default" },
+    spec: { nodeName: "n1", automountServiceAccountToken: false, serviceAccountName: "default", containers: [{ name: "c", image: "i" }] },
+  });
+  const certificates = new PodCertificates({
+    client,
+    clock,
+    informers,
+    nodeName: "n1",
+    ownNode: new OwnNode({ informers, nodeName: "n1", reported: () => node }),
+  });
   const { signal } = new AbortController();
   const source = { signerName: "example.com/signer", keyType: "ECDSAP256", userAnnotations: { "example.com/a": "b" } };
-  const openRequests = async () => (await client.list(resources.podCertificateRequests, "default")).items.filter(({ status }) => (status?.conditions ?? []).length === 0);
+  const openRequests = async () =>
+    (await client.list(resources.podCertificateRequests, "default")).items.filter(({ status }) => (status?.conditions ?? []).length === 0);
   const nextRequest = async () => {
     for (;;) {
       const [open] = await openRequests();
@@ -91,7 +110,16 @@ test("a pod's certificate: asked for once, renewed when the signer says so, refu
     const keys = await webcrypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
     const [notBefore, beginRefreshAt, notAfter] = [0, 1_800_000, 3_600_000].map((afterMs) => clock.nowMs() + afterMs) as [number, number, number];
     const certificate = await x509.X509CertificateGenerator.create(
-      { subject: "CN=pod", issuer: "CN=signer", serialNumber: "01", notBefore: new Date(notBefore), notAfter: new Date(notAfter), publicKey: await wanted.publicKey.export(webcrypto as never), signingKey: keys.privateKey as never, signingAlgorithm: { name: "ECDSA", hash: "SHA-256" } as never },
+      {
+        subject: "CN=pod",
+        issuer: "CN=signer",
+        serialNumber: "01",
+        notBefore: new Date(notBefore),
+        notAfter: new Date(notAfter),
+        publicKey: await wanted.publicKey.export(webcrypto as never),
+        signingKey: keys.privateKey as never,
+        signingAlgorithm: { name: "ECDSA", hash: "SHA-256" } as never,
+      },
       webcrypto as never,
     );
     await answer(asked, {

@@ -11,7 +11,8 @@ export function trustAnchors(source: DeepReadonly<ClusterTrustBundleProjection>,
   const isOptional = source.optional === true;
   if (source.name !== undefined) {
     const found = bundles.find(({ metadata }) => metadata.name === source.name);
-    if (found === undefined && !isOptional) throw new VolumeError(`error retrieving trust anchors: clustertrustbundle.certificates.k8s.io ${JSON.stringify(source.name)} not found`);
+    if (found === undefined && !isOptional)
+      throw new VolumeError(`error retrieving trust anchors: clustertrustbundle.certificates.k8s.io ${JSON.stringify(source.name)} not found`);
     return normalized(found === undefined ? [] : [found]);
   }
   const selector = selectorFromObject(source.labelSelector);
