@@ -1,7 +1,7 @@
 /** Feature gates: how each stands by default in a release, and what `--feature-gates` makes of it (documentation page "Feature Gates"). */
 import current from "./data/feature-gates.json" with { type: "json" };
 import emulated from "./data/feature-gates-emulated.json" with { type: "json" };
-import { goQuote } from "../apimachinery/go-quote.ts";
+import { goQuote } from "../apimachinery/go/go-quote.ts";
 
 export interface Gate {
   readonly default: boolean;

@@ -2,7 +2,7 @@
  * One fault of an object, as validation returns it. The text of each kind is Kubernetes' (API type StatusCause); validation returns all
  * faults, in the order in which upstream finds them.
  */
-import { goQuote } from "./go-quote.ts";
+import { goQuote } from "./go/go-quote.ts";
 import { isRawNumber } from "./json.ts";
 import type { FieldPath } from "./field-path.ts";
 

@@ -1,6 +1,6 @@
 /** metav1.Status and the one failure that crosses HTTP. Reasons, codes and texts are Kubernetes' (API reference "Status"). */
 import { fieldErrorText } from "./field-error.ts";
-import { goQuote } from "./go-quote.ts";
+import { goQuote } from "./go/go-quote.ts";
 import type { FieldError } from "./field-error.ts";
 import { qualifiedResource } from "./object.ts";
 

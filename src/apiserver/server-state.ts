@@ -21,7 +21,7 @@ import type { RequestMetrics } from "./metrics/request-metrics.ts";
 import type { FlowControl } from "./flowcontrol/flow-control.ts";
 import type { InFlight } from "./flowcontrol/in-flight.ts";
 import type { WatchCounts } from "./flowcontrol/watch-counts.ts";
-import type { Bookmarks } from "./handlers/bookmarks.ts";
+import type { Bookmarks } from "./handlers/watching/bookmarks.ts";
 import type { Descriptions } from "./openapi/descriptions.ts";
 import type { ResourceTable } from "./registry/resource-table.ts";
 import type { Reloads } from "./reloads.ts";

@@ -48,7 +48,7 @@ import { handleRequest } from "./pipeline.ts";
 import type { Endpoint } from "./pipeline.ts";
 import { Reloads } from "./reloads.ts";
 import { RequestMetrics } from "./metrics/request-metrics.ts";
-import { Bookmarks } from "./handlers/bookmarks.ts";
+import { Bookmarks } from "./handlers/watching/bookmarks.ts";
 import { Descriptions } from "./openapi/descriptions.ts";
 import { builtInDefinitions } from "./registry/built-in.ts";
 import { ResourceTable } from "./registry/resource-table.ts";

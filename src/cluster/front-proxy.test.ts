@@ -12,9 +12,9 @@ import { silentLog } from "../base/log.ts";
 import { systemClock } from "../base/clock.ts";
 import { ask } from "../testing/ask.ts";
 import { TestCluster } from "../testing/cluster.ts";
-import { Certificates } from "./certificates.ts";
-import { FollowedFile } from "./followed-file.ts";
-import { keysInMemory } from "./key-store.ts";
+import { Certificates } from "./certificates/certificates.ts";
+import { FollowedFile } from "./files/followed-file.ts";
+import { keysInMemory } from "./certificates/key-store.ts";
 
 const authority = (clock = systemClock()) => new Certificates(keysInMemory(), clock);
 

@@ -1,7 +1,7 @@
 /** Entry of the `coracle` command: picks the command, turns failures into one line and an exit code (1 failed, 2 wrong usage). */
-import { commands } from "./commands.ts";
-import type { Command } from "./commands.ts";
-import { UsageError } from "./arguments.ts";
+import { commands } from "./commands/commands.ts";
+import type { Command } from "./commands/commands.ts";
+import { UsageError } from "./commands/arguments.ts";
 import { describeSystemError } from "./system-error.ts";
 
 async function main(words: readonly string[]): Promise<number> {

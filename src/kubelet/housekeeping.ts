@@ -14,7 +14,7 @@ import type { PodWorker } from "./pod-sync/pod-worker.ts";
 import { isRunning } from "./pod-sync/pod-runtime.ts";
 import type { ContainerRuntime } from "./runtime/cri.ts";
 import { repeat } from "./repeat.ts";
-import { rotateLog } from "./server/log-rotation.ts";
+import { rotateLog } from "./server/logs/log-rotation.ts";
 import type { UsageSource } from "./stats/usage.ts";
 
 export class Housekeeping {

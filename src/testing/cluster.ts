@@ -8,7 +8,7 @@ import { internalServerError } from "../apimachinery/status.ts";
 import { ApiServer } from "../apiserver/server.ts";
 import type { ServerState } from "../apiserver/server-state.ts";
 import { Client, loopbackTransport } from "../client/index.ts";
-import { apiServerFlags } from "../cluster/components/apiserver-flags/apiserver-flags.ts";
+import { apiServerFlags } from "../cluster/components/apiserver/apiserver-flags/apiserver-flags.ts";
 import { openMemoryStore } from "../storage/index.ts";
 import { CountedHandler } from "./counted-handler.ts";
 import type { NodeConnector } from "../apiserver/streaming/node-connector.ts";

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { test } from "node:test";
 import { equal } from "node:assert/strict";
 import { runControllers } from "../controllers/index.ts";
-import { quotaRules } from "../cluster/components/quota-rules.ts";
+import { quotaRules } from "../cluster/components/apiserver/quota-rules.ts";
 import { testAuthority } from "./authority.ts";
 import { TestCluster } from "./cluster.ts";
 import { HollowNodes } from "./hollow-nodes.ts";

@@ -1,6 +1,6 @@
 import { invariant } from "../base/invariant.ts";
 import { isObject } from "../apimachinery/json.ts";
-import { yamlToJson } from "../apimachinery/yaml.ts";
+import { yamlToJson } from "../apimachinery/yaml/yaml.ts";
 import { discoverResources, resourceLabel, resourceOfKind, splitKey } from "../client/index.ts";
 import { parseApiVersion } from "../apimachinery/object.ts";
 import type { ScenarioTrace } from "./scenario-trace.ts";

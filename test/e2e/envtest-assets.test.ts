@@ -9,9 +9,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { Certificates } from "../../src/cluster/certificates.ts";
-import { keyDirectory } from "../../src/cluster/key-store.ts";
-import { kubeconfigText } from "../../src/cluster/kubeconfig-text.ts";
+import { Certificates } from "../../src/cluster/certificates/certificates.ts";
+import { keyDirectory } from "../../src/cluster/certificates/key-store.ts";
+import { kubeconfigText } from "../../src/cluster/files/kubeconfig-text.ts";
 import { Session, runCoracle, until } from "./instance.ts";
 
 describe("envtest assets", () => {

@@ -16,10 +16,10 @@ import { bytesResponse } from "../../src/apimachinery/request.ts";
 import { listenTls } from "../../src/apimachinery/listener/tls-listener.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { Certificates } from "../../src/cluster/certificates.ts";
-import { keyDirectory } from "../../src/cluster/key-store.ts";
-import { NodeDialer } from "../../src/cluster/node-dialer.ts";
-import { WebhookConnections } from "../../src/cluster/webhook-connections.ts";
+import { Certificates } from "../../src/cluster/certificates/certificates.ts";
+import { keyDirectory } from "../../src/cluster/certificates/key-store.ts";
+import { NodeDialer } from "../../src/cluster/connections/node-dialer.ts";
+import { WebhookConnections } from "../../src/cluster/connections/webhook-connections.ts";
 
 async function authority() {
   const folder = await mkdtemp(join(tmpdir(), "coracle-security-"));

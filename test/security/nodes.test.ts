@@ -10,7 +10,7 @@ import type { Container, Pod } from "../../src/api/core-v1/types.ts";
 import { DiskStorage } from "../../src/kubelet/index.ts";
 import { dnsConfig } from "../../src/kubelet/network/dns-config.ts";
 import { admitPod } from "../../src/kubelet/node/admission.ts";
-import { readLastWords } from "../../src/kubelet/pod-sync/last-words.ts";
+import { readLastWords } from "../../src/kubelet/pod-sync/containers/last-words.ts";
 import { tableSkeleton } from "../../src/proxy/nft/table-skeleton.ts";
 import { containerSecurityContext, runAsNonRootFault, sandboxSecurityContext } from "../../src/kubelet/resources/security-context.ts";
 

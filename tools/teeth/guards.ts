@@ -17,7 +17,7 @@ const nodes = "test/security/nodes.test.ts";
 export const guards: readonly Guard[] = [
   {
     about: "upgrade that fails",
-    file: "src/cluster/node-dialer.ts",
+    file: "src/cluster/connections/node-dialer.ts",
     guard: `resolve(plainAnswer(response));`,
     without: `resolve({ status: 101, headers: {}, body: { kind: "upgrade", accept: async () => {} } });`,
     test: connections,
@@ -25,7 +25,7 @@ export const guards: readonly Guard[] = [
   },
   {
     about: "redirects of a kubelet",
-    file: "src/cluster/node-dialer.ts",
+    file: "src/cluster/connections/node-dialer.ts",
     guard: `resolve(plainAnswer(response));`,
     without: `if (response.statusCode === 302) return void this.#request(target, { ...request, path: response.headers.location! }).then(resolve, reject);\n        resolve(plainAnswer(response));`,
     test: connections,
@@ -33,7 +33,7 @@ export const guards: readonly Guard[] = [
   },
   {
     about: "certificate of a kubelet",
-    file: "src/cluster/node-dialer.ts",
+    file: "src/cluster/connections/node-dialer.ts",
     guard: `ca: authority, checkServerIdentity`,
     without: `rejectUnauthorized: false, checkServerIdentity`,
     test: connections,
@@ -41,7 +41,7 @@ export const guards: readonly Guard[] = [
   },
   {
     about: "server-side requests to the own machine",
-    file: "src/apiserver/handlers/proxy.ts",
+    file: "src/apiserver/handlers/subresources/proxy.ts",
     guard: `if (!isAllowedAddress(target.address)) throw badRequestError("address not allowed");`,
     without: ``,
     test: requests,
@@ -49,7 +49,7 @@ export const guards: readonly Guard[] = [
   },
   {
     about: "bombs: aliases",
-    file: "src/apimachinery/yaml.ts",
+    file: "src/apimachinery/yaml/yaml.ts",
     guard: `if (isExcessive) throw`,
     without: `if (false) throw`,
     test: requests,
@@ -57,7 +57,7 @@ export const guards: readonly Guard[] = [
   },
   {
     about: "bombs: size",
-    file: "src/apiserver/handlers/decode-body.ts",
+    file: "src/apiserver/handlers/writing/decode-body.ts",
     guard: `if (context.request.body.length > limit) {`,
     without: `if (limit < 0) {`,
     test: requests,
@@ -137,7 +137,7 @@ export const guards: readonly Guard[] = [
   },
   {
     about: "unbounded files: messages",
-    file: "src/kubelet/pod-sync/last-words.ts",
+    file: "src/kubelet/pod-sync/containers/last-words.ts",
     guard: `const maxFileBytes = 4096;`,
     without: `const maxFileBytes = 4096 * 4096;`,
     test: nodes,
@@ -257,7 +257,7 @@ export const guards: readonly Guard[] = [
   },
   {
     about: "redirects of a webhook",
-    file: "src/cluster/webhook-connections.ts",
+    file: "src/cluster/connections/webhook-connections.ts",
     guard: `readAll(stream).then((bytes) => resolve({`,
     without: `if (headers.location !== undefined) return void postOverHttp2(session, new URL(headers.location, url), { body, signal, authority }).then(resolve, reject);\n      readAll(stream).then((bytes) => resolve({`,
     test: connections,
@@ -289,7 +289,7 @@ export const guards: readonly Guard[] = [
   },
   {
     about: "expressions that take for ever",
-    file: "src/apimachinery/go-regexp.ts",
+    file: "src/apimachinery/go/go-regexp.ts",
     guard: `return this.#compiled.test(value);`,
     without: `return new RegExp(this.text).test(value);`,
     test: requests,
@@ -313,7 +313,7 @@ export const guards: readonly Guard[] = [
   },
   {
     about: "identity headers",
-    file: "src/apiserver/handlers/proxy.ts",
+    file: "src/apiserver/handlers/subresources/proxy.ts",
     guard: ` && !name.startsWith("x-remote-")`,
     without: ``,
     test: requests,
@@ -321,7 +321,7 @@ export const guards: readonly Guard[] = [
   },
   {
     about: "credentials passed on",
-    file: "src/apiserver/handlers/proxy.ts",
+    file: "src/apiserver/handlers/subresources/proxy.ts",
     guard: `["authorization", "cookie", `,
     without: `[`,
     test: requests,
@@ -329,7 +329,7 @@ export const guards: readonly Guard[] = [
   },
   {
     about: "commands by reading: pods",
-    file: "src/apiserver/handlers/pod-connect.ts",
+    file: "src/apiserver/handlers/subresources/pod-connect.ts",
     guard: `context.server.isEnabled("AuthorizePodWebsocketUpgradeCreatePermission")) await requireCreate(context);`,
     without: `false) await requireCreate(context);`,
     test: requests,
@@ -337,7 +337,7 @@ export const guards: readonly Guard[] = [
   },
   {
     about: "commands by reading: nodes",
-    file: "src/apiserver/handlers/proxy.ts",
+    file: "src/apiserver/handlers/subresources/proxy.ts",
     guard: `if (target.isNode && context.request.method === "GET"`,
     without: `if (false`,
     test: requests,

@@ -2,7 +2,7 @@
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import { forbidden, invalid, notSupported, required } from "../../apimachinery/field-error.ts";
 import type { FieldPath } from "../../apimachinery/field-path.ts";
-import { regExpFault } from "../../apimachinery/go-regexp.ts";
+import { regExpFault } from "../../apimachinery/go/go-regexp.ts";
 import { validateListMap, validateListSet } from "./list-rules.ts";
 import { childSchemas } from "./schema-children.ts";
 import type { JSONSchemaProps } from "./types.ts";

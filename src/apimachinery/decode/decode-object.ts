@@ -5,7 +5,7 @@
 import { isRawNumber } from "../json.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { StructSchema } from "../schema.ts";
-import { readYaml } from "../yaml.ts";
+import { readYaml } from "../yaml/yaml.ts";
 import { DecodeError } from "./decode-error.ts";
 import { decodeExact } from "./exact-decode.ts";
 import { parseExact } from "./exact-parser.ts";

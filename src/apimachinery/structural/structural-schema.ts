@@ -3,7 +3,7 @@
  * (documentation page "Extend the Kubernetes API with CustomResourceDefinitions: Specifying a structural schema"). Made once per version of
  * a definition; whoever parses has checked that the schema is structural.
  */
-import { GoRegExp } from "../go-regexp.ts";
+import { GoRegExp } from "../go/go-regexp.ts";
 import { isObject } from "../json.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { ListType } from "../schema.ts";

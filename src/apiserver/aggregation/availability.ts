@@ -2,7 +2,7 @@
 import type { APIService, APIServiceCondition } from "../../api/apiregistration-v1/types.ts";
 import type { Service } from "../../api/core-v1/types.ts";
 import type { EndpointSlice } from "../../api/discovery-v1/types.ts";
-import { goQuote } from "../../apimachinery/go-quote.ts";
+import { goQuote } from "../../apimachinery/go/go-quote.ts";
 import { formatTime } from "../../apimachinery/time.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 

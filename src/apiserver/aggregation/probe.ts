@@ -1,6 +1,6 @@
 /** Asks an extension API server whether it serves its version. */
 import { deadline } from "../../base/clock.ts";
-import { goQuote } from "../../apimachinery/go-quote.ts";
+import { goQuote } from "../../apimachinery/go/go-quote.ts";
 import type { UserInfo } from "../../apimachinery/request.ts";
 import type { ServerState } from "../server-state.ts";
 import type { RemoteVersion } from "./api-service-index.ts";

@@ -1,6 +1,6 @@
 /** Where the server behind an APIService is. */
 import type { Service } from "../../api/core-v1/types.ts";
-import { isAllowedAddress } from "../handlers/proxy.ts";
+import { isAllowedAddress } from "../handlers/subresources/proxy.ts";
 import { findObject } from "../registry/rule-context.ts";
 import type { ServerState } from "../server-state.ts";
 import { serviceAddresses } from "../webhooks/service-address.ts";

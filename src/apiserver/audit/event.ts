@@ -1,5 +1,5 @@
 /** Audit events (API type audit.k8s.io/v1 Event), and the forms in which they are written. */
-import { goQuote } from "../../apimachinery/go-quote.ts";
+import { goQuote } from "../../apimachinery/go/go-quote.ts";
 import { goJson } from "../../apimachinery/json.ts";
 import type { JsonValue } from "../../apimachinery/json.ts";
 import type { Status } from "../../apimachinery/status.ts";

@@ -1,5 +1,5 @@
 /** Stored values that cannot be opened, as the cache holds them: a NUL, where they belong, a NUL, and why. No value of ours begins so. */
-import { UndecodableError } from "../registry/object-codec.ts";
+import { UndecodableError } from "../registry/storage/object-codec.ts";
 
 /** `key`: without the root of all keys, with a slash in front. */
 export function unreadableValue(key: string, fault: string): Buffer {

@@ -13,8 +13,8 @@ import { applyDefaults, dropNulls } from "../../apimachinery/structural/defaults
 import { prune } from "../../apimachinery/structural/prune.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
 import { StatusError } from "../../apimachinery/status.ts";
-import { UndecodableError } from "../registry/object-codec.ts";
-import type { ObjectCodec } from "../registry/object-codec.ts";
+import { UndecodableError } from "../registry/storage/object-codec.ts";
+import type { ObjectCodec } from "../registry/storage/object-codec.ts";
 import { StepConversions } from "./conversion/step-conversions.ts";
 import { ConversionError } from "./conversion/webhook-converter.ts";
 import type { VersionConverter } from "./conversion/webhook-converter.ts";

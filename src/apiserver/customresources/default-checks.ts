@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
 import { memberOf, parseStructuralSchema } from "../../apimachinery/structural/structural-schema.ts";
 import type { StructuralSchema } from "../../apimachinery/structural/structural-schema.ts";
 import { schemaErrors } from "../../apimachinery/structural/validation/validate.ts";
-import { valueRuleErrors } from "./cel-rules.ts";
+import { valueRuleErrors } from "./rules/cel-rules.ts";
 import { embeddedErrors } from "./embedded-resources.ts";
 
 /** Faults of every default in `schema`, which stands at `path`. */

@@ -13,8 +13,8 @@ import { schemaErrors } from "../../apimachinery/structural/validation/validate.
 import { validateObjectMetaUpdate } from "../../api/meta/object-meta.ts";
 import type { KindStrategy, RuleContext } from "../../api/strategy.ts";
 import { embeddedErrors } from "./embedded-resources.ts";
-import { scaleErrors } from "./scale-paths.ts";
-import type { ScalePaths } from "./scale-paths.ts";
+import { scaleErrors } from "./scale/scale-paths.ts";
+import type { ScalePaths } from "./scale/scale-paths.ts";
 import type { SelectableField } from "./selectable-fields.ts";
 import type { VersionSchema } from "./version-schema.ts";
 

@@ -5,8 +5,8 @@ import { hasDefaults } from "../../apimachinery/structural/defaults.ts";
 import { parseStructuralSchema } from "../../apimachinery/structural/structural-schema.ts";
 import type { StructuralSchema } from "../../apimachinery/structural/structural-schema.ts";
 import { typedSchema } from "../../apimachinery/structural/typed-schema.ts";
-import { ruleSet } from "./cel-rules.ts";
-import type { RuleSet } from "./cel-rules.ts";
+import { ruleSet } from "./rules/cel-rules.ts";
+import type { RuleSet } from "./rules/cel-rules.ts";
 import { hasEmbeddedResources } from "./embedded-resources.ts";
 import { metadataSchema } from "./object-metadata.ts";
 

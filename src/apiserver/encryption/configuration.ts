@@ -1,7 +1,7 @@
 /** API type apiserver.config.k8s.io/v1 EncryptionConfiguration: read from its file's bytes as strictly as upstream does, with its texts. */
 import { DecodeError, decodeBody, readBody, typeMetaOf, unrecognizedText } from "../../apimachinery/decode/decode-object.ts";
 import { fieldErrorText } from "../../apimachinery/field-error.ts";
-import { goQuote } from "../../apimachinery/go-quote.ts";
+import { goQuote } from "../../apimachinery/go/go-quote.ts";
 import { TypeRegistry } from "../../apimachinery/schema.ts";
 import { validateConfiguration } from "./validate.ts";
 

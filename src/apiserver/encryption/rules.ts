@@ -1,8 +1,8 @@
 /** Which transformer is for which key of the store: the first rule that names a key's resource counts. */
 import type { Random } from "../../base/random.ts";
-import { goQuote } from "../../apimachinery/go-quote.ts";
+import { goQuote } from "../../apimachinery/go/go-quote.ts";
 import { qualifiedResource } from "../../apimachinery/object.ts";
-import { resourceOfKey } from "../registry/storage-keys.ts";
+import { resourceOfKey } from "../registry/storage/storage-keys.ts";
 import { aesCbc, aesGcm, secretbox } from "./ciphers.ts";
 import { EncryptionConfigError } from "./configuration.ts";
 import type { EncryptionConfiguration, KeySet, KmsChoice, ProviderChoice } from "./configuration.ts";

@@ -5,7 +5,7 @@
 import type { FlowSchema, FlowSchemaCondition } from "../../api/flowcontrol-v1/types.ts";
 import { isConflict, isNotFound } from "../../apimachinery/status.ts";
 import { formatTime } from "../../apimachinery/time.ts";
-import { handleApply } from "../handlers/apply.ts";
+import { handleApply } from "../handlers/writing/apply.ts";
 import { internalContext } from "../registry/internal-writes.ts";
 import type { ServerState } from "../server-state.ts";
 

@@ -17,7 +17,7 @@ import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { ServerState } from "../server-state.ts";
 import { goTypeOf, negotiateFor, objectTransforms, respondObject } from "./respond.ts";
-import { parseIncludeObject, partialListOf, partialListSchema, tableOf, tableSchema } from "./transform.ts";
+import { parseIncludeObject, partialListOf, partialListSchema, tableOf, tableSchema } from "./reading/transform.ts";
 
 export function isComponentStatus(definition: ResourceDefinition): boolean {
   return definition.group === "" && definition.resource === "componentstatuses";

@@ -1,6 +1,6 @@
 /** The last stage: from a request's info to the handler that answers it. */
 import type { ApiResponse } from "../../apimachinery/request.ts";
-import { goQuote } from "../../apimachinery/go-quote.ts";
+import { goQuote } from "../../apimachinery/go/go-quote.ts";
 import { StatusError, badRequestError, methodNotAllowedError, notFoundError } from "../../apimachinery/status.ts";
 import { isTrue } from "../http/request-info.ts";
 import { plainText } from "../http/write-response.ts";
@@ -8,16 +8,16 @@ import { annotate } from "../admission/audit-annotations.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
 import { handleComponentStatuses, isComponentStatus } from "./component-statuses.ts";
-import { handleCreate } from "./create.ts";
-import { handleDelete, handleDeleteCollection } from "./delete.ts";
-import { handleGet } from "./get.ts";
-import { handleList } from "./list.ts";
-import { handlePatch } from "./patch.ts";
-import { seeNewest } from "./see-newest.ts";
-import { handleSubresource } from "./subresources.ts";
-import { handleUpdate } from "./update.ts";
+import { handleCreate } from "./writing/create.ts";
+import { handleDelete, handleDeleteCollection } from "./writing/delete.ts";
+import { handleGet } from "./reading/get.ts";
+import { handleList } from "./reading/list.ts";
+import { handlePatch } from "./writing/patch.ts";
+import { seeNewest } from "./reading/see-newest.ts";
+import { handleSubresource } from "./subresources/subresources.ts";
+import { handleUpdate } from "./writing/update.ts";
 import { handleVirtual, isVirtual } from "./virtual.ts";
-import { handleWatch } from "./watch.ts";
+import { handleWatch } from "./watching/watch.ts";
 
 type Handler = (context: RequestContext, definition: ResourceDefinition) => Promise<ApiResponse>;
 

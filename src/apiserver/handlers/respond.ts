@@ -9,11 +9,11 @@ import type { StoredObject } from "../cache/stored-object.ts";
 import { allMediaTypes, negotiate } from "../http/negotiation.ts";
 import type { Negotiated, Offer, Transform } from "../http/negotiation.ts";
 import { jsonBytesResponse, objectResponse } from "../http/write-response.ts";
-import { isServedAsStored, prepareVersions, readVersion } from "../registry/convert.ts";
-import { printed } from "../registry/object-codec.ts";
+import { isServedAsStored, prepareVersions, readVersion } from "../registry/versions/convert.ts";
+import { printed } from "../registry/storage/object-codec.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { RequestContext } from "../request-context.ts";
-import { parseIncludeObject, partialOf, partialSchema, tableOf, tableSchema } from "./transform.ts";
+import { parseIncludeObject, partialOf, partialSchema, tableOf, tableSchema } from "./reading/transform.ts";
 
 /** The form asked for, among what a resource offers. */
 export function negotiateFor(context: RequestContext, transforms: readonly Transform["kind"][], goType?: string): Negotiated {

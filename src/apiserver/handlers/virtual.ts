@@ -10,8 +10,8 @@ import { reviewOwnRules } from "../reviews/rules-review.ts";
 import { reviewSelf } from "../reviews/self-review.ts";
 import { reviewTokenObject } from "../reviews/token-review.ts";
 import { trackUpdate } from "../registry/field-tracking.ts";
-import { handleBinding } from "./binding.ts";
-import { decodeBody } from "./decode-body.ts";
+import { handleBinding } from "./subresources/binding.ts";
+import { decodeBody } from "./writing/decode-body.ts";
 import { negotiateFor, respondObject } from "./respond.ts";
 
 /** Fills the status of a review. Throws StatusError for one that cannot be answered. */

@@ -3,7 +3,7 @@ import { bytesResponse } from "../../apimachinery/request.ts";
 import type { ApiResponse } from "../../apimachinery/request.ts";
 import { StatusError, internalServerError } from "../../apimachinery/status.ts";
 import type { Status } from "../../apimachinery/status.ts";
-import { jsonToYaml } from "../../apimachinery/yaml-writer.ts";
+import { jsonToYaml } from "../../apimachinery/yaml/yaml-writer.ts";
 import { encodeProtobuf } from "../../apimachinery/protobuf/envelope.ts";
 import { goJson } from "../../apimachinery/json.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";

@@ -2,7 +2,7 @@
 import { MetricRegistry } from "../../base/metrics.ts";
 import type { ApiResponse } from "../../apimachinery/request.ts";
 import { bytesResponse } from "../../apimachinery/request.ts";
-import type { HealthEndpoints } from "../handlers/health.ts";
+import type { HealthEndpoints } from "../handlers/paths/health.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { ServerState } from "../server-state.ts";
 import { healthGauge, readServerMetrics } from "./server-metrics.ts";

@@ -1,7 +1,7 @@
 /** Values that are read when metrics are asked for: objects, versions, the process, what is enabled. */
 import gates from "../../api/data/feature-gates.json" with { type: "json" };
 import type { Gauge, MetricRegistry } from "../../base/metrics.ts";
-import { versionInfo } from "../handlers/version.ts";
+import { versionInfo } from "../handlers/paths/version.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { ServerState } from "../server-state.ts";
 

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import types from "../../api/data/types.json" with { type: "json" };
 import type { JsonObject } from "../../apimachinery/json.ts";
 import type { CompactType } from "../../apimachinery/schema.ts";
-import { versionInfo } from "../handlers/version.ts";
+import { versionInfo } from "../handlers/paths/version.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { ResourceTable } from "../registry/resource-table.ts";
 import { partsSignature } from "../aggregation/publications.ts";

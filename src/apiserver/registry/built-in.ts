@@ -13,10 +13,10 @@ import type { StructSchema } from "../../apimachinery/schema.ts";
 import columns from "../../api/data/columns.json" with { type: "json" };
 import type { Cacher } from "../cache/cacher.ts";
 import { fieldLabelsOf } from "./field-labels.ts";
-import { deprecationText, servedGroups } from "./served-versions.ts";
-import type { DiscoveredResource, VersionChoice } from "./served-versions.ts";
-import { storageName } from "./storage-keys.ts";
-import { conversionOf, storedKind } from "./stored-versions.ts";
+import { deprecationText, servedGroups } from "./versions/served-versions.ts";
+import type { DiscoveredResource, VersionChoice } from "./versions/served-versions.ts";
+import { storageName } from "./storage/storage-keys.ts";
+import { conversionOf, storedKind } from "./versions/stored-versions.ts";
 import type { ResourceDefinition, StorageDefinition, SubresourceDefinition, TableColumn, TableDefinition } from "./resource-definition.ts";
 
 /** Kinds that upstream stores in an older version than it serves: discovery's hash shows it. */

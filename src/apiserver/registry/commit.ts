@@ -9,7 +9,7 @@ import type { ServerState } from "../server-state.ts";
 import { noteFieldValues } from "./field-values.ts";
 import { relativeKey } from "./resource-definition.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
-import { storageFailure } from "./storage-errors.ts";
+import { storageFailure } from "./storage/storage-errors.ts";
 
 /** The bytes an object is stored as: in the storage version, canonical, without its resourceVersion. Rejects with a StatusError. */
 export async function storedBytes(definition: ResourceDefinition, object: KubeObject): Promise<Buffer> {

@@ -11,7 +11,7 @@ import type { StoredObject } from "../cache/stored-object.ts";
 import { isUnreadable } from "../cache/unreadable-value.ts";
 import type { RequestContext } from "../request-context.ts";
 import { commitPut, storedBytes } from "./commit.ts";
-import { readBack } from "./convert.ts";
+import { readBack } from "./versions/convert.ts";
 import { trackUpdate } from "./field-tracking.ts";
 import { dropDuplicateOwners } from "./owner-references.ts";
 import type { WriteOptions } from "./options.ts";

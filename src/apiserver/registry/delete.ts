@@ -8,12 +8,12 @@ import type { StoredObject } from "../cache/stored-object.ts";
 import { isUnreadable, unreadableFault } from "../cache/unreadable-value.ts";
 import type { RequestContext } from "../request-context.ts";
 import { commitDelete, commitPut, storedBytes } from "./commit.ts";
-import { prepareVersions, readOnce, readVersion } from "./convert.ts";
+import { prepareVersions, readOnce, readVersion } from "./versions/convert.ts";
 import type { DeleteOptions } from "./delete-options.ts";
 import { errorKind, relativeKey } from "./resource-definition.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { ruleContext } from "./rule-context.ts";
-import { modifiedError, preconditionError } from "./storage-errors.ts";
+import { modifiedError, preconditionError } from "./storage/storage-errors.ts";
 
 export interface DeleteRequest {
   readonly context: RequestContext;

@@ -7,8 +7,8 @@ import type { KubeObject, ManagedFieldsEntry } from "../../apimachinery/object.t
 import { updateManagedFields } from "../../apimachinery/managed-fields/manager.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { WriteOptions } from "./options.ts";
-import { printed } from "./object-codec.ts";
-import { withOtherVersions } from "./other-versions.ts";
+import { printed } from "./storage/object-codec.ts";
+import { withOtherVersions } from "./versions/other-versions.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 
 export interface TrackedWrite {

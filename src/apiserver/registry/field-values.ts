@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
-import { readOnce } from "./convert.ts";
+import { readOnce } from "./versions/convert.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 
 export type FieldValues = Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ import type { KubeObject, GroupVersionKind } from "../../apimachinery/object.ts"
 import type { KindStrategy } from "../../api/strategy.ts";
 import type { TablePrinter } from "../../api/table.ts";
 import type { ResourceCache } from "../cache/resource-cache.ts";
-import type { ObjectCodec } from "./object-codec.ts";
+import type { ObjectCodec } from "./storage/object-codec.ts";
 
 export interface ResourceDefinition {
   readonly group: string;

@@ -2,7 +2,7 @@
 import { newUid } from "../../base/ids.ts";
 import type { RuleContext } from "../../api/strategy.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { schemaRuleErrors } from "../customresources/schema-rule-checks.ts";
+import { schemaRuleErrors } from "../customresources/rules/schema-rule-checks.ts";
 import { schemaDefaultErrors } from "../customresources/default-checks.ts";
 import { expressionErrors } from "../admission/policies/expression-check.ts";
 import type { RequestContext } from "../request-context.ts";

@@ -2,7 +2,7 @@
 import { FieldPath } from "../../apimachinery/field-path.ts";
 import { invalid } from "../../apimachinery/field-error.ts";
 import { deepEqual } from "../../apimachinery/json.ts";
-import { goQuote } from "../../apimachinery/go-quote.ts";
+import { goQuote } from "../../apimachinery/go/go-quote.ts";
 import { StatusError, badRequestError, conflictError, internalServerError, invalidError, notFoundError } from "../../apimachinery/status.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { KindStrategy, RuleContext, UpdateRules } from "../../api/strategy.ts";
@@ -12,14 +12,14 @@ import type { RequestContext } from "../request-context.ts";
 import { commitDelete, commitPut, storedBytes } from "./commit.ts";
 import { createObject } from "./create.ts";
 import type { Written } from "./create.ts";
-import { prepareVersions, readBack, readOnce } from "./convert.ts";
+import { prepareVersions, readBack, readOnce } from "./versions/convert.ts";
 import type { WriteOptions } from "./options.ts";
 import { dropDuplicateOwners } from "./owner-references.ts";
-import { UndecodableError } from "./object-codec.ts";
+import { UndecodableError } from "./storage/object-codec.ts";
 import { errorKind, relativeKey } from "./resource-definition.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { ruleContext } from "./rule-context.ts";
-import { modifiedError } from "./storage-errors.ts";
+import { modifiedError } from "./storage/storage-errors.ts";
 
 export interface UpdateRequest {
   readonly context: RequestContext;

@@ -1,5 +1,5 @@
 /** Cross-origin requests (Fetch standard, "CORS protocol") from the origins that `--cors-allowed-origins` names. Preflights are answered here, before anybody is asked who they are. */
-import { GoRegExp } from "../../apimachinery/go-regexp.ts";
+import { GoRegExp } from "../../apimachinery/go/go-regexp.ts";
 import type { ServerState } from "../server-state.ts";
 import type { Stage } from "../request-context.ts";
 

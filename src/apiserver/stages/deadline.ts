@@ -1,5 +1,5 @@
 /** Bounds the time of requests that are not long-running (watch, logs, exec, attach, port-forward, proxy). */
-import { goQuote } from "../../apimachinery/go-quote.ts";
+import { goQuote } from "../../apimachinery/go/go-quote.ts";
 import { StatusError, badRequestError, timeoutError } from "../../apimachinery/status.ts";
 import type { ApiResponse } from "../../apimachinery/request.ts";
 import { plainText } from "../http/write-response.ts";

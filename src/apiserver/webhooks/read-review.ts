@@ -1,9 +1,9 @@
 /** The answer of a webhook to a review, read as far as all reviews are alike. */
 import { decodeUntyped } from "../../apimachinery/decode/decode-object.ts";
-import { goQuote } from "../../apimachinery/go-quote.ts";
+import { goQuote } from "../../apimachinery/go/go-quote.ts";
 import { isObject } from "../../apimachinery/json.ts";
 import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
-import { yamlToJson } from "../../apimachinery/yaml.ts";
+import { yamlToJson } from "../../apimachinery/yaml/yaml.ts";
 import { WebhookError } from "./review-webhook.ts";
 
 export interface ReviewType {

@@ -1,7 +1,7 @@
 /** Where a Service that an API object names can be dialled: at its endpoints, since addresses of Services need not be routed where the server runs. */
 import type { Service } from "../../api/core-v1/types.ts";
 import type { EndpointSlice } from "../../api/discovery-v1/types.ts";
-import { goQuote } from "../../apimachinery/go-quote.ts";
+import { goQuote } from "../../apimachinery/go/go-quote.ts";
 import { findObject, findObjects } from "../registry/rule-context.ts";
 import type { ServerState } from "../server-state.ts";
 

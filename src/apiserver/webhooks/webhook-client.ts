@@ -1,7 +1,7 @@
 /** A webhook's `clientConfig` (API reference "WebhookClientConfig") put to use: where it is, asking it, and what its answers mean. */
 import { posix } from "node:path";
 import { deadline, sleep } from "../../base/clock.ts";
-import { goQuote } from "../../apimachinery/go-quote.ts";
+import { goQuote } from "../../apimachinery/go/go-quote.ts";
 import type { ServerState } from "../server-state.ts";
 import type { WebhookAnswer, WebhookTarget } from "./webhook-connector.ts";
 import { serviceAddresses } from "./service-address.ts";

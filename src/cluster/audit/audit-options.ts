@@ -1,7 +1,7 @@
 /** The flags `--audit-…` of kube-apiserver, read and checked. */
-import { UsageError } from "../arguments.ts";
-import { isOn, last, numberOf, secondsOf } from "../components/apiserver-flags/flag-values.ts";
-import type { Flags } from "../components/apiserver-flags/flag-values.ts";
+import { UsageError } from "../commands/arguments.ts";
+import { isOn, last, numberOf, secondsOf } from "../components/apiserver/apiserver-flags/flag-values.ts";
+import type { Flags } from "../components/apiserver/apiserver-flags/flag-values.ts";
 
 export type AuditMode = "batch" | "blocking" | "blocking-strict";
 

@@ -6,11 +6,11 @@ import { readPolicy } from "../../apiserver/audit/policy.ts";
 import { AuditFailures, BatchingSink, allSinks, truncating } from "../../apiserver/audit/sinks.ts";
 import type { AuditSink } from "../../apiserver/audit/sinks.ts";
 import { webhookSink } from "../../apiserver/audit/webhook-sink.ts";
-import { yamlToJson } from "../../apimachinery/yaml.ts";
-import { UsageError } from "../arguments.ts";
+import { yamlToJson } from "../../apimachinery/yaml/yaml.ts";
+import { UsageError } from "../commands/arguments.ts";
 import type { Environment } from "../environment.ts";
-import { readText } from "../read-text.ts";
-import { webhookSender } from "../webhook-sender.ts";
+import { readText } from "../files/read-text.ts";
+import { webhookSender } from "../connections/webhook-sender.ts";
 import type { AuditBackendFlags, AuditFlags } from "./audit-options.ts";
 import { RotatingFile, dayMs } from "./rotating-file.ts";
 

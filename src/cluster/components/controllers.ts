@@ -2,11 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { TaskGroup } from "../../base/task-group.ts";
 import { runControllers } from "../../controllers/index.ts";
-import { quotaRules } from "./quota-rules.ts";
+import { quotaRules } from "./apiserver/quota-rules.ts";
 import type { Environment } from "../environment.ts";
 import { borrowPrograms } from "../shared-programs.ts";
-import type { UpOptions } from "../up-options.ts";
-import { chooseDataPlane } from "./choose-runtime.ts";
+import type { UpOptions } from "../commands/up-options.ts";
+import { chooseDataPlane } from "./node/choose-runtime.ts";
 import type { StartComponent } from "./start-components.ts";
 
 export const startControllers: StartComponent = async ({ environment, options, certificates, transportFor }) => {

@@ -9,7 +9,7 @@ import { serviceLoopbackAddress } from "../../proxy/index.ts";
 import { ensureComponentRole } from "../component-role.ts";
 import { instanceId } from "../instance-id.ts";
 import { borrowPrograms } from "../shared-programs.ts";
-import { chooseDataPlane } from "./choose-runtime.ts";
+import { chooseDataPlane } from "./node/choose-runtime.ts";
 import type { ComponentContext } from "./start-components.ts";
 
 const user = "system:serviceaccount:kube-system:coracle-dns";

@@ -8,8 +8,8 @@ import { deepEqual, rejects } from "node:assert/strict";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { systemClock } from "../../base/clock.ts";
-import { Certificates } from "../certificates.ts";
-import { keyDirectory } from "../key-store.ts";
+import { Certificates } from "../certificates/certificates.ts";
+import { keyDirectory } from "../certificates/key-store.ts";
 import { ExtenderConnections } from "./extender-connection.ts";
 import type { ExtenderTls } from "../../scheduler/index.ts";
 

@@ -7,10 +7,10 @@ import { requestHeaders } from "../../apiserver/authn/request-headers.ts";
 import { TaskGroup } from "../../base/task-group.ts";
 import { Client } from "../../client/index.ts";
 import { metricsRules, MetricsServer, publishMetrics } from "../../metrics/index.ts";
-import { administrator } from "../admin-connection.ts";
+import { administrator } from "../connections/admin-connection.ts";
 import { ensureComponentRole } from "../component-role.ts";
-import { firstHostAddress } from "../host-address.ts";
-import { followPair } from "../renewal.ts";
+import { firstHostAddress } from "../connections/host-address.ts";
+import { followPair } from "../certificates/renewal.ts";
 import type { StartComponent } from "./start-components.ts";
 
 const user = "system:serviceaccount:kube-system:metrics-server";

@@ -1,9 +1,9 @@
 /** Starts the components beside the API server that `--components` names. Each reaches it under an identity of its own. */
 import type { UserInfo, Transport } from "../../apimachinery/request.ts";
-import type { ApiConnection } from "../api-connection.ts";
-import type { Certificates } from "../certificates.ts";
+import type { ApiConnection } from "../connections/api-connection.ts";
+import type { Certificates } from "../certificates/certificates.ts";
 import type { Environment } from "../environment.ts";
-import type { UpOptions, ComponentName } from "../up-options.ts";
+import type { UpOptions, ComponentName } from "../commands/up-options.ts";
 
 export interface ComponentContext {
   readonly environment: Environment;
@@ -20,14 +20,14 @@ export type StartComponent = (context: ComponentContext) => Promise<AsyncDisposa
 const starters: Partial<Record<ComponentName, () => Promise<StartComponent>>> = {
   controllers: async () => (await import("./controllers.ts")).startControllers,
   scheduler: async () => (await import("./scheduler.ts")).startScheduler,
-  network: async () => (await import("./network.ts")).startNetwork,
-  kubelet: async () => (await import("./kubelet.ts")).startKubelet,
-  proxy: async () => (await import("./proxy.ts")).startProxy,
+  network: async () => (await import("./node/network.ts")).startNetwork,
+  kubelet: async () => (await import("./node/kubelet.ts")).startKubelet,
+  proxy: async () => (await import("./node/proxy.ts")).startProxy,
   metrics: async () => (await import("./metrics.ts")).startMetrics,
   cloud: async () => (await import("./cloud.ts")).startCloud,
-  nodes: async () => (await import("./machine-nodes.ts")).startMachineNodes,
+  nodes: async () => (await import("./node/machine-nodes.ts")).startMachineNodes,
   dns: async () => (await import("./dns.ts")).startDns,
-  storage: async () => (await import("./storage.ts")).startStorage,
+  storage: async () => (await import("./apiserver/storage.ts")).startStorage,
 };
 
 /** Order of starting; stopping goes the other way. */

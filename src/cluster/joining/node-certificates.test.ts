@@ -7,9 +7,9 @@ import { resources } from "../../client/index.ts";
 import { runControllers } from "../../controllers/index.ts";
 import { runApprover } from "../../joining/index.ts";
 import { TestCluster } from "../../testing/index.ts";
-import { quotaRules } from "../components/quota-rules.ts";
-import { Certificates } from "../certificates.ts";
-import { keysInMemory, readPair } from "../key-store.ts";
+import { quotaRules } from "../components/apiserver/quota-rules.ts";
+import { Certificates } from "../certificates/certificates.ts";
+import { keysInMemory, readPair } from "../certificates/key-store.ts";
 import { nodeCertificates, renewNodeCertificates } from "./node-certificates.ts";
 
 const dayMs = 86_400_000;

@@ -8,11 +8,11 @@ import type { Log } from "../../base/log.ts";
 import type { Transport } from "../../apimachinery/request.ts";
 import { Client } from "../../client/index.ts";
 import { proxyUser, requestCertificate } from "../../joining/index.ts";
-import { lifeOf } from "../certificate-life.ts";
-import { clientName } from "../certificates.ts";
-import { firstHostAddress } from "../host-address.ts";
-import { readPair, writePair } from "../key-store.ts";
-import type { KeyAndCertificate, KeyStore } from "../key-store.ts";
+import { lifeOf } from "../certificates/certificate-life.ts";
+import { clientName } from "../certificates/certificates.ts";
+import { firstHostAddress } from "../connections/host-address.ts";
+import { readPair, writePair } from "../certificates/key-store.ts";
+import type { KeyAndCertificate, KeyStore } from "../certificates/key-store.ts";
 
 export interface NodeCertificate {
   /** Its files, without their endings. */

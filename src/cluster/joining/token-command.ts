@@ -4,11 +4,11 @@ import { resolve } from "node:path";
 import { formatTime } from "../../apimachinery/time.ts";
 import { Client, resources } from "../../client/index.ts";
 import { authorityHash } from "../../joining/index.ts";
-import { adminConnection } from "../admin-connection.ts";
-import { UsageError, parseArguments } from "../arguments.ts";
+import { adminConnection } from "../connections/admin-connection.ts";
+import { UsageError, parseArguments } from "../commands/arguments.ts";
 import { commandEnvironment } from "../environment.ts";
-import { firstHostAddress } from "../host-address.ts";
-import { defaultDataDir } from "../up-options.ts";
+import { firstHostAddress } from "../connections/host-address.ts";
+import { defaultDataDir } from "../commands/up-options.ts";
 import { nodeGroup, prepareJoining } from "./prepare-joining.ts";
 
 const usage = "usage: coracle token create [--ttl HOURS] | ls | rm ID   [--data-dir DIR]";

@@ -1,13 +1,13 @@
 /** `coracle node ls|add|rm|start|stop`: further nodes of this machine; `coracle node run` is what each of them runs. */
 import { resolve } from "node:path";
-import { UsageError, parseArguments } from "../arguments.ts";
-import { adminConnection } from "../admin-connection.ts";
-import { requireOwner } from "../data-directory.ts";
+import { UsageError, parseArguments } from "../commands/arguments.ts";
+import { adminConnection } from "../connections/admin-connection.ts";
+import { requireOwner } from "../files/data-directory.ts";
 import { commandEnvironment } from "../environment.ts";
 import { removeProcessId, readProcessId, writeProcessId } from "../process-id.ts";
-import { runComponent, serverPort } from "../run-component.ts";
+import { runComponent, serverPort } from "../commands/run-component.ts";
 import { borrowPrograms } from "../shared-programs.ts";
-import { defaultDataDir, readUpOptions, upOptionTable } from "../up-options.ts";
+import { defaultDataDir, readUpOptions, upOptionTable } from "../commands/up-options.ts";
 import { MachineNodes } from "./machine-nodes.ts";
 import { nodeFolder } from "./node-folders.ts";
 

@@ -3,8 +3,8 @@ import { ipText, parseCidr } from "../../apimachinery/net.ts";
 import type { Cidr } from "../../apimachinery/net.ts";
 import { shareCount, sharesIn, shareText } from "../../controllers/node-ipam/shares.ts";
 import type { ShareRange } from "../../controllers/node-ipam/shares.ts";
-import { UsageError } from "../arguments.ts";
-import type { UpOptions } from "../up-options.ts";
+import { UsageError } from "../commands/arguments.ts";
+import type { UpOptions } from "../commands/up-options.ts";
 
 export type ClusterRanges = Pick<UpOptions, "podCidrs" | "serviceCidrs" | "nodeCidr" | "loadBalancerCidrs">;
 

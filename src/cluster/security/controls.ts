@@ -3,7 +3,7 @@
  * control has a meaning here; those that begin with C are our own. What the benchmark leaves to the administrator is told for review where
  * nothing was chosen, and fails where what was chosen is weak.
  */
-import { lifeOf } from "../certificate-life.ts";
+import { lifeOf } from "../certificates/certificate-life.ts";
 import type { SecurityFacts, StoredFile } from "./facts.ts";
 
 export interface Control {

@@ -3,7 +3,7 @@ import type { AuthorizationChoice } from "../../apiserver/authz/modes.ts";
 import type { EncryptionConfiguration } from "../../apiserver/encryption/configuration.ts";
 import type { KubeletSettings } from "../../kubelet/index.ts";
 import type { AuditFlags } from "../audit/audit-options.ts";
-import type { Flags } from "../components/apiserver-flags/flag-values.ts";
+import type { Flags } from "../components/apiserver/apiserver-flags/flag-values.ts";
 
 export interface SecurityFacts {
   readonly nowMs: number;

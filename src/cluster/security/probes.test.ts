@@ -7,8 +7,8 @@ import type { TlsProtocol } from "../../apimachinery/listener/tls-listener.ts";
 import { bytesResponse } from "../../apimachinery/request.ts";
 import { resources } from "../../client/index.ts";
 import { TestCluster } from "../../testing/index.ts";
-import { Certificates } from "../certificates.ts";
-import { keysInMemory } from "../key-store.ts";
+import { Certificates } from "../certificates/certificates.ts";
+import { keysInMemory } from "../certificates/key-store.ts";
 import { answersStrangers, meet, rightsOf } from "./probes.ts";
 
 test("probes: what a server takes of TLS, and whether it answers strangers", async () => {

@@ -1,6 +1,6 @@
 /** `coracle status --security`: each control with what was found, and whether all hold. */
 import { Client } from "../../client/index.ts";
-import { adminConnection } from "../admin-connection.ts";
+import { adminConnection } from "../connections/admin-connection.ts";
 import { commandEnvironment } from "../environment.ts";
 import { readProcessId } from "../process-id.ts";
 import { controls } from "./controls.ts";

@@ -1,7 +1,7 @@
 import { Client, resources, watchError } from "../../client/index.ts";
-import type { ApiConnection } from "../api-connection.ts";
+import type { ApiConnection } from "../connections/api-connection.ts";
 import type { Environment } from "../environment.ts";
-import type { UpOptions } from "../up-options.ts";
+import type { UpOptions } from "../commands/up-options.ts";
 
 /** Resolves when pods can be made: namespace `default` has its service account, where controllers run, and every node of ours is ready. */
 export async function clusterUsable({ clock }: Environment, { components, nodes }: UpOptions, api: ApiConnection): Promise<void> {

@@ -2,16 +2,16 @@
  * `coracle kube-apiserver`: upstream's command line, as envtest uses it. With our stand-in for etcd the objects live in memory. Beside the
  * server run the components that CORACLE_ENVTEST_COMPONENTS names; none when it is not set, as envtest has it. Nothing is written to disk.
  */
-import { loopbackConnection } from "../api-connection.ts";
-import { UsageError, parseArguments } from "../arguments.ts";
-import { Certificates } from "../certificates.ts";
-import { startApiServer } from "../components/apiserver.ts";
+import { loopbackConnection } from "../connections/api-connection.ts";
+import { UsageError, parseArguments } from "../commands/arguments.ts";
+import { Certificates } from "../certificates/certificates.ts";
+import { startApiServer } from "../components/apiserver/apiserver.ts";
 import { startComponents } from "../components/start-components.ts";
 import { realEnvironment } from "../environment.ts";
-import { keysInMemory } from "../key-store.ts";
+import { keysInMemory } from "../certificates/key-store.ts";
 import { waitForSignal } from "../signals.ts";
-import { readUpOptions } from "../up-options.ts";
-import type { UpOptions } from "../up-options.ts";
+import { readUpOptions } from "../commands/up-options.ts";
+import type { UpOptions } from "../commands/up-options.ts";
 import { standInVersion } from "./etcd-version.ts";
 
 /** Runs until SIGTERM or SIGINT. Throws UsageError, or when the server cannot start. */

@@ -4,12 +4,12 @@
  */
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod } from "../../api/core-v1/types.ts";
-import { restartDueMs } from "./crash-backoff.ts";
-import type { CrashBackoff } from "./crash-backoff.ts";
-import { planInitContainers } from "./init-containers.ts";
+import { restartDueMs } from "./containers/crash-backoff.ts";
+import type { CrashBackoff } from "./containers/crash-backoff.ts";
+import { planInitContainers } from "./containers/init-containers.ts";
 import { hasExited, isRunning, latestOf, readySandbox } from "./pod-runtime.ts";
 import type { PodRuntime, RuntimeContainer } from "./pod-runtime.ts";
-import { shouldRestart } from "./restart-rules.ts";
+import { shouldRestart } from "./containers/restart-rules.ts";
 import { containerHash, containersOf, resizableText } from "./runtime-names.ts";
 import type { SpecContainer } from "./runtime-names.ts";
 

@@ -10,7 +10,7 @@ import { resources } from "../../client/index.ts";
 import { linuxResources } from "../resources/linux-resources.ts";
 import { RuntimeError } from "../runtime/cri.ts";
 import type { PodObjects } from "../volumes/object-source.ts";
-import type { ContainerStarts } from "./container-starts.ts";
+import type { ContainerStarts } from "./containers/container-starts.ts";
 import type { NodeContext } from "./node-context.ts";
 import type { PodResize } from "./pod-resize.ts";
 import type { ContainerStep } from "./plan.ts";
@@ -19,8 +19,8 @@ import type { PodRuntime, RuntimeContainer } from "./pod-runtime.ts";
 import { resizableText } from "./runtime-names.ts";
 import type { SpecContainer } from "./runtime-names.ts";
 import { sandboxConfig } from "./sandbox-config.ts";
-import { startContainer } from "./start-container.ts";
-import { stopAll, stopContainer } from "./stop-containers.ts";
+import { startContainer } from "./containers/start-container.ts";
+import { stopAll, stopContainer } from "./containers/stop-containers.ts";
 
 export class PodActions {
   readonly #options: PodActionsOptions;

@@ -10,7 +10,7 @@ import type { Allocation, ResizeVerdict } from "../resources/allocation.ts";
 import type { NodeContext } from "./node-context.ts";
 import { hasExited, isRunning, latestOf } from "./pod-runtime.ts";
 import type { PodRuntime, RuntimeContainer } from "./pod-runtime.ts";
-import { shouldRestart } from "./restart-rules.ts";
+import { shouldRestart } from "./containers/restart-rules.ts";
 import { containersOf, resizableText } from "./runtime-names.ts";
 
 export class PodResize {

@@ -10,7 +10,7 @@ import { waitingMessage } from "../volumes/faults.ts";
 import type { PodObjects } from "../volumes/object-source.ts";
 import type { VolumeFault, VolumeSources } from "../volumes/pod-storage.ts";
 import type { NodeContext } from "./node-context.ts";
-import { podFacts } from "./start-container.ts";
+import { podFacts } from "./containers/start-container.ts";
 
 export interface VolumeEvent {
   readonly reason: string;

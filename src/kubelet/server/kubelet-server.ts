@@ -10,11 +10,11 @@ import type { RuntimeContainer } from "../pod-sync/pod-runtime.ts";
 import { containersOf } from "../pod-sync/runtime-names.ts";
 import { RuntimeError } from "../runtime/cri.ts";
 import type { ServerAccess } from "./access.ts";
-import { readLogOptions } from "./log-options.ts";
-import { readLog } from "./log-reader.ts";
+import { readLogOptions } from "./logs/log-options.ts";
+import { readLog } from "./logs/log-reader.ts";
 import { nodeRoutes } from "./node-routes.ts";
-import { servePortForward } from "./port-forward.ts";
-import { readCommandStreams, serveRemoteCommand } from "./remote-command.ts";
+import { servePortForward } from "./streams/port-forward.ts";
+import { readCommandStreams, serveRemoteCommand } from "./streams/remote-command.ts";
 import { notFound, plain } from "./server-call.ts";
 import type { Call, ServedNode } from "./server-call.ts";
 

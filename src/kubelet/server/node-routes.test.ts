@@ -9,10 +9,10 @@ import { parseCpu, parseInterfaces, parseMemory } from "../stats/machine-usage.t
 import type { StatsSnapshot } from "../stats/snapshot.ts";
 import { AnswerCache } from "./answer-cache.ts";
 import { nodeAttributes } from "./node-attributes.ts";
-import { cadvisorMetrics, resourceMetrics } from "./resource-metrics.ts";
+import { cadvisorMetrics, resourceMetrics } from "./metrics/resource-metrics.ts";
 import type { Call } from "./server-call.ts";
-import { statsSummary } from "./stats-summary.ts";
-import { serveSystemLogs } from "./system-logs.ts";
+import { statsSummary } from "./metrics/stats-summary.ts";
+import { serveSystemLogs } from "./logs/system-logs.ts";
 import { simulatedMachine } from "../node/machine.ts";
 
 const rights: [method: string, path: string, expected: string][] = [

@@ -7,12 +7,12 @@ import { settingsDocument } from "../configuration/settings-document.ts";
 import { isRunning } from "../pod-sync/pod-runtime.ts";
 import { RuntimeError } from "../runtime/cri.ts";
 import type { StatsSnapshot } from "../stats/snapshot.ts";
-import { kubeletMetrics } from "./kubelet-metrics.ts";
-import { cadvisorMetrics, resourceMetrics } from "./resource-metrics.ts";
+import { kubeletMetrics } from "./metrics/kubelet-metrics.ts";
+import { cadvisorMetrics, resourceMetrics } from "./metrics/resource-metrics.ts";
 import type { Call } from "./server-call.ts";
 import { notFound, plain } from "./server-call.ts";
-import { statsSummary } from "./stats-summary.ts";
-import { serveSystemLogs } from "./system-logs.ts";
+import { statsSummary } from "./metrics/stats-summary.ts";
+import { serveSystemLogs } from "./logs/system-logs.ts";
 
 type Route = (call: Call) => Promise<ApiResponse>;
 

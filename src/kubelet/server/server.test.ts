@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { constants, createDeflate } from "node:zlib";
-import { readLogOptions } from "./log-options.ts";
-import { readLog } from "./log-reader.ts";
-import { errorText, readCommandStreams } from "./remote-command.ts";
-import { SpdyServer } from "./spdy-server.ts";
-import { spdyDictionary } from "./spdy-dictionary.ts";
+import { readLogOptions } from "./logs/log-options.ts";
+import { readLog } from "./logs/log-reader.ts";
+import { errorText, readCommandStreams } from "./streams/remote-command.ts";
+import { SpdyServer } from "./streams/spdy-server.ts";
+import { spdyDictionary } from "./streams/spdy-dictionary.ts";
 
 const results: [protocol: string, result: Parameters<typeof errorText>[0], text: string][] = [
   ["v5.channel.k8s.io", { outcome: "success" }, '{"metadata":{},"status":"Success"}'],

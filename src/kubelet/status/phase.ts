@@ -2,7 +2,7 @@
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { ContainerStatus, Pod } from "../../api/core-v1/types.ts";
 import { ofKind } from "../pod-sync/plan.ts";
-import { shouldRestart } from "../pod-sync/restart-rules.ts";
+import { shouldRestart } from "../pod-sync/containers/restart-rules.ts";
 import { isSidecar } from "../pod-sync/runtime-names.ts";
 import type { SpecContainer } from "../pod-sync/runtime-names.ts";
 

@@ -1,5 +1,5 @@
 import { isObject } from "../../apimachinery/json.ts";
-import { yamlToJson } from "../../apimachinery/yaml.ts";
+import { yamlToJson } from "../../apimachinery/yaml/yaml.ts";
 import { checkExtenders } from "../extenders/configuration.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 import type { SchedulerConfiguration } from "./configuration.ts";

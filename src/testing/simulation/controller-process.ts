@@ -5,7 +5,7 @@
  */
 import { sleep } from "../../base/clock.ts";
 import { isAbort } from "../../base/task-group.ts";
-import { quotaRules } from "../../cluster/components/quota-rules.ts";
+import { quotaRules } from "../../cluster/components/apiserver/quota-rules.ts";
 import { runControllers } from "../../controllers/index.ts";
 import { testAuthority } from "../authority.ts";
 import { isWrite } from "../counted-handler.ts";

@@ -2,7 +2,7 @@
 import type { DeepReadonly, JsonObject } from "../../apimachinery/json.ts";
 import { parseApiVersion } from "../../apimachinery/object.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { yamlToJson } from "../../apimachinery/yaml.ts";
+import { yamlToJson } from "../../apimachinery/yaml/yaml.ts";
 import { discoverResources, resourceOfKind, resources } from "../../client/index.ts";
 import type { CustomResourceDefinition } from "../../api/apiextensions-v1/types.ts";
 import type { ResourceType } from "../../client/index.ts";

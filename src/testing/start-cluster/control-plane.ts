@@ -1,6 +1,6 @@
 /** Kubernetes' own components as those of a test cluster: the controllers, the scheduler, nodes whose containers are only records. */
 import { ensureComponentRole } from "../../cluster/component-role.ts";
-import { quotaRules } from "../../cluster/components/quota-rules.ts";
+import { quotaRules } from "../../cluster/components/apiserver/quota-rules.ts";
 import { runControllers } from "../../controllers/index.ts";
 import { createKubelet, createSimulatedRuntime, nodeNetworkCalls, NoStorage, simulatedMachine } from "../../kubelet/index.ts";
 import type { ContainerRuntime } from "../../kubelet/index.ts";

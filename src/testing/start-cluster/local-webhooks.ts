@@ -1,5 +1,5 @@
 /** Webhooks of operators in the cluster's own process: the server reaches them without a socket; any other address is really called. */
-import { WebhookConnections } from "../../cluster/webhook-connections.ts";
+import { WebhookConnections } from "../../cluster/connections/webhook-connections.ts";
 import type { WebhookAnswer, WebhookConnector, WebhookTarget } from "../../apiserver/webhooks/webhook-connector.ts";
 import type { ReviewAnswer, ServeWebhooks } from "../../operator/index.ts";
 

@@ -5,7 +5,7 @@
 import { typeRegistry } from "../../../src/api/registry.ts";
 import { encodeProtobuf } from "../../../src/apimachinery/protobuf/envelope.ts";
 import type { JsonObject } from "../../../src/apimachinery/json.ts";
-import { jsonToYaml } from "../../../src/apimachinery/yaml-writer.ts";
+import { jsonToYaml } from "../../../src/apimachinery/yaml/yaml-writer.ts";
 import type { Random } from "../../../src/base/random.ts";
 import { randomObject } from "../round-trip/random-object.ts";
 

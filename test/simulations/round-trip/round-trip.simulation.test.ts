@@ -13,7 +13,7 @@ import { apiVersionOf } from "../../../src/apimachinery/object.ts";
 import type { GroupVersionKind } from "../../../src/apimachinery/object.ts";
 import { decodeProtobuf, encodeProtobuf } from "../../../src/apimachinery/protobuf/envelope.ts";
 import type { StructSchema } from "../../../src/apimachinery/schema.ts";
-import { jsonToYaml } from "../../../src/apimachinery/yaml-writer.ts";
+import { jsonToYaml } from "../../../src/apimachinery/yaml/yaml-writer.ts";
 import { seededRandom } from "../../../src/base/random.ts";
 import { TestCluster } from "../../../src/testing/cluster.ts";
 import { seedsOr } from "../../../src/testing/seeds.ts";

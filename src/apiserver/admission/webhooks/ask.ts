@@ -1,6 +1,6 @@
 /** Asks one webhook about one request. */
 import { newUid } from "../../../base/ids.ts";
-import { goQuote } from "../../../apimachinery/go-quote.ts";
+import { goQuote } from "../../../apimachinery/go/go-quote.ts";
 import { isQualifiedName } from "../../../apimachinery/names.ts";
 import { StatusError, badRequestError, internalServerError } from "../../../apimachinery/status.ts";
 import { WebhookError } from "../../webhooks/review-webhook.ts";

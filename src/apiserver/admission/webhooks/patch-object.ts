@@ -1,6 +1,6 @@
 /** The patch of a mutating webhook's answer, applied to the request's object. */
 import { DecodeError, decodeObject, decodeUntyped } from "../../../apimachinery/decode/decode-object.ts";
-import { goQuote } from "../../../apimachinery/go-quote.ts";
+import { goQuote } from "../../../apimachinery/go/go-quote.ts";
 import { isObject } from "../../../apimachinery/json.ts";
 import type { JsonObject, JsonValue } from "../../../apimachinery/json.ts";
 import { parseApiVersion } from "../../../apimachinery/object.ts";
@@ -9,7 +9,7 @@ import { applyJsonPatch } from "../../../apimachinery/patch/json-patch.ts";
 import { PatchError } from "../../../apimachinery/patch/patch-error.ts";
 import { internalServerError } from "../../../apimachinery/status.ts";
 import { typeRegistry } from "../../../api/registry.ts";
-import { withReplicas } from "../../handlers/scale.ts";
+import { withReplicas } from "../../handlers/subresources/scale.ts";
 import { WebhookError } from "../../webhooks/review-webhook.ts";
 import { inVersion } from "../matching/request-view.ts";
 import type { RequestView } from "../matching/request-view.ts";

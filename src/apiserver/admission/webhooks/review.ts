@@ -1,6 +1,6 @@
 /** AdmissionReview, asked and answered (API group admission.k8s.io). */
 import { DecodeError, decodeObject } from "../../../apimachinery/decode/decode-object.ts";
-import { goQuote } from "../../../apimachinery/go-quote.ts";
+import { goQuote } from "../../../apimachinery/go/go-quote.ts";
 import type { Status } from "../../../apimachinery/status.ts";
 import { typeRegistry } from "../../../api/registry.ts";
 import { readReviewBody } from "../../webhooks/read-review.ts";

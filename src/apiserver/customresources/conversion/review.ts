@@ -1,5 +1,5 @@
 /** ConversionReview, asked and answered (API group apiextensions.k8s.io, documentation page "Versions in CustomResourceDefinitions"). Pure. */
-import { goQuote } from "../../../apimachinery/go-quote.ts";
+import { goQuote } from "../../../apimachinery/go/go-quote.ts";
 import { goJson, isObject } from "../../../apimachinery/json.ts";
 import type { JsonObject, JsonValue } from "../../../apimachinery/json.ts";
 import type { Status } from "../../../apimachinery/status.ts";

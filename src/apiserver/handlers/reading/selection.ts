@@ -1,0 +1,74 @@
+/** Label and field selectors of a list, watch or deletecollection. */
+import { exactFieldValue, matchesFields, parseFieldSelector } from "../../../apimachinery/selectors/field-selector.ts";
+import type { FieldSelector } from "../../../apimachinery/selectors/field-selector.ts";
+import { matchesLabels, parseLabelSelector } from "../../../apimachinery/selectors/label-selector.ts";
+import type { LabelSelector } from "../../../apimachinery/selectors/label-selector.ts";
+import { badRequestError } from "../../../apimachinery/status.ts";
+import type { SortedMap } from "../../../base/sorted-map.ts";
+import type { StoredObject } from "../../cache/stored-object.ts";
+import { readVersion } from "../../registry/versions/convert.ts";
+import { fieldValues } from "../../registry/field-values.ts";
+import type { ResourceDefinition } from "../../registry/resource-definition.ts";
+
+export interface Selection {
+  /** Keys below this prefix come into question. */
+  readonly keyPrefix: string;
+  /** Set when the selectors leave at most one key. */
+  readonly onlyKey: string | undefined;
+  /** Whether there is nothing to test beside the key. */
+  readonly isEverything: boolean;
+  /** Of an object that can be read in this version. */
+  matches(stored: StoredObject): boolean;
+  /** What comes into question. */
+  candidates(state: SortedMap<StoredObject>): StoredObject[];
+}
+
+/** Reads the selectors of a request. Throws 400. */
+export function parseSelection(definition: ResourceDefinition, namespace: string, query: URLSearchParams, pathName = ""): Selection {
+  const labels = readLabels(query);
+  const fields = [...readFields(definition, query), ...(pathName === "" ? [] : [{ field: "metadata.name", isEqual: true, value: pathName }])];
+  const exactName = exactFieldValue(fields, "metadata.name");
+  const exactNamespace = exactFieldValue(fields, "metadata.namespace");
+  const inNamespace = definition.isNamespaced ? namespace || (exactNamespace ?? "") : "";
+  const isEverything = labels.requirements.length === 0 && fields.length === 0;
+  const keyPrefix = inNamespace === "" ? "" : `${inNamespace}/`;
+  const onlyKey = exactName === undefined || exactName === "" || (definition.isNamespaced && inNamespace === "") ? undefined : keyPrefix + exactName;
+  return {
+    keyPrefix,
+    onlyKey,
+    isEverything,
+    candidates(state) {
+      const only = onlyKey === undefined ? undefined : state.get(onlyKey);
+      if (onlyKey !== undefined) return only === undefined ? [] : [only];
+      return [...state.prefixed(keyPrefix)].map(([, stored]) => stored);
+    },
+    matches(stored) {
+      if (isEverything) return true;
+      if (fields.length > 0 && !matchesFields(fields, fieldValues(definition, stored))) return false;
+      return labels.requirements.length === 0 || matchesLabels(labels, readVersion(definition, stored).metadata.labels ?? {});
+    },
+  };
+}
+
+function readLabels(query: URLSearchParams): LabelSelector {
+  const text = query.get("labelSelector") ?? "";
+  try {
+    return parseLabelSelector(text);
+  } catch (error) {
+    throw badRequestError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function readFields(definition: ResourceDefinition, query: URLSearchParams): FieldSelector {
+  const text = query.get("fieldSelector") ?? "";
+  let fields: FieldSelector;
+  try {
+    fields = parseFieldSelector(text);
+  } catch (error) {
+    throw badRequestError(error instanceof Error ? error.message : String(error));
+  }
+  for (const { field } of fields) {
+    if (!definition.fieldLabels.accepted.has(field)) throw badRequestError(definition.fieldLabels.refuse(field));
+  }
+  return fields;
+}

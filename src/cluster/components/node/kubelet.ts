@@ -1,0 +1,195 @@
+/** The node agent as a component: chooses the runtime, makes it ready, and runs a kubelet for each node. */
+import { mkdir, readFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { listenTls } from "../../../apimachinery/listener/tls-listener.ts";
+import type { TlsListener, TlsListenerOptions } from "../../../apimachinery/listener/tls-listener.ts";
+import { TaskGroup } from "../../../base/task-group.ts";
+import { Client, userAgent } from "../../../client/index.ts";
+import { createMounts } from "../../../host/index.ts";
+import type { Programs } from "../../../host/index.ts";
+import {
+  createKubelet,
+  defaultSettings,
+  DiskStorage,
+  kubeletServer,
+  nodeNetworkCalls,
+  NoStorage,
+  parseResolvConf,
+  readMachine,
+  serverAccess,
+  shutdownMs,
+  simulatedMachine,
+} from "../../../kubelet/index.ts";
+import type { Kubelet, KubeletOptions, Machine, PodStorage } from "../../../kubelet/index.ts";
+import { UsageError } from "../../commands/arguments.ts";
+import type { UpOptions } from "../../commands/up-options.ts";
+import { dnsClusterAddress } from "../dns.ts";
+import { addressOfListener } from "../../connections/host-address.ts";
+import { instanceId } from "../../instance-id.ts";
+import { followPair } from "../../certificates/renewal.ts";
+import { borrowPrograms } from "../../shared-programs.ts";
+import { watchMachineShutdown } from "./machine-shutdown.ts";
+import { readKubeletSettings, readProviders } from "./kubelet-settings.ts";
+import { startNodeRuntime } from "./node-runtime.ts";
+import type { NodeRuntime } from "./node-runtime.ts";
+import type { ComponentContext } from "../start-components.ts";
+
+const version = "v1.37.2";
+const defaultPort = 10_250;
+const maxBodyBytes = 3 * 1024 * 1024;
+/** Of more nodes than these in one process, the first one's server answers for all. */
+const maxListeners = 50;
+
+export async function startKubelet(context: ComponentContext): Promise<AsyncDisposable> {
+  const { environment, options, certificates } = context;
+  const { log } = environment;
+  const running = new AsyncDisposableStack();
+  try {
+    const borrowed = running.use(borrowPrograms(environment));
+    const newGroup = () => new TaskGroup({ onFailure: (name, error) => log.error("Component failed", { name, error }) });
+    const beside = newGroup();
+    running.defer(() => beside.close());
+    const runtime = running.use(await startNodeRuntime({ environment, options, programs: borrowed.programs, group: beside }));
+    const address = addressOfListener(options.bindAddress);
+    const nodeNames = namesOfNodes(options.nodeName ?? hostname().toLowerCase(), runtime.kind === "containerd" ? 1 : options.nodes);
+    const servingSource = () => certificates.serving("kubelet", [nodeNames[0]!, address], ["localhost", "127.0.0.1"]);
+    const serving = await servingSource();
+    const listeners: TlsListener[] = [];
+    const kubelets: Kubelet[] = [];
+    const authority = await certificates.authority();
+    const handlerOf = (nodeName: string, served: () => readonly Kubelet[]) => {
+      const client = new Client({ transport: context.transportFor(nodeUser(nodeName)), clock: environment.clock, userAgent: "kubelet/server" });
+      const access = serverAccess({ client, nodeName, authority, clock: environment.clock });
+      return kubeletServer({ access, nodes: () => served().map((kubelet) => kubelet.served) });
+    };
+    const listening = { address: options.bindAddress, ...serving, log, maxBodyBytes };
+    const listener = await listenKubelet(context, { ...listening, handler: handlerOf(nodeNames[0]!, () => kubelets) });
+    running.defer(() => listener.close());
+    listeners.push(listener);
+    running.use(
+      followPair({
+        ...environment,
+        name: "kubelet",
+        current: serving,
+        source: servingSource,
+        onNew: (pair) => listeners.forEach((each) => each.setCertificate(pair)),
+      }),
+    );
+    const credentialProviders = await readProviders(options, { programs: borrowed.programs, clock: environment.clock, log });
+    const shared = await nodeOptions(context, runtime, { address, port: listener.port });
+    for (const [index, nodeName] of nodeNames.entries()) {
+      const folder = index === 0 ? "" : join("nodes", nodeName);
+      const own =
+        index === 0 || nodeNames.length > maxListeners
+          ? listener
+          : await listenTls({ ...listening, port: 0, handler: handlerOf(nodeName, () => kubelets.slice(index, index + 1)) });
+      if (own !== listener) {
+        running.defer(() => own.close());
+        listeners.push(own);
+      }
+      kubelets.push(
+        createKubelet({
+          ...shared,
+          ...(credentialProviders !== undefined && { credentialProviders }),
+          nodeName,
+          serverPort: own.port,
+          owner: `${instanceId(options.dataDir)}/${nodeName}`,
+          runtime: await runtime.ofNode(index),
+          ...(runtime.kind !== "simulated" && { rootDirectory: join(options.dataDir, "kubelet", folder) }),
+          storage: await nodeStorage(context, runtime, borrowed.programs, folder),
+          transport: context.transportFor(nodeUser(nodeName)),
+        }),
+      );
+    }
+    const group = newGroup();
+    for (const kubelet of kubelets) group.start(`kubelet ${kubelet.nodeName}`, (signal) => kubelet.run(signal));
+    running.defer(() => group.close());
+    const waitsMs = shutdownMs(shared.settings ?? defaultSettings);
+    if (waitsMs > 0)
+      running.use(
+        await watchMachineShutdown({
+          programs: borrowed.programs,
+          log,
+          onShutdown: async () => void (await Promise.all(kubelets.map((kubelet) => kubelet.shutDown()))),
+        }),
+      );
+    return running;
+  } catch (error) {
+    await running.disposeAsync();
+    throw error;
+  }
+}
+
+/** The first node has the plain name. Further nodes with containers are processes of their own. */
+function namesOfNodes(name: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => (index === 0 ? name : `${name}-${index + 1}`));
+}
+
+/** The port that a Node tells; where it is taken and nobody asked for it, any other does. */
+async function listenKubelet({ environment, options }: ComponentContext, listening: Omit<TlsListenerOptions, "port">): Promise<TlsListener> {
+  const asked = options.flags.get("kubelet")?.get("port")?.at(-1);
+  if (asked !== undefined && !/^\d{1,5}$/.test(asked)) throw new UsageError(`--kubelet.port wants a port number; not ${JSON.stringify(asked)}`);
+  try {
+    return await listenTls({ ...listening, port: asked === undefined ? defaultPort : Number(asked) });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    if (asked !== undefined) throw new Error(`the kubelet's port ${asked} is taken: choose another with --kubelet.port`, { cause: error });
+    const listener = await listenTls({ ...listening, port: 0 });
+    environment.log.info("The usual kubelet port is taken; using another", { taken: defaultPort, port: listener.port });
+    return listener;
+  }
+}
+
+const nodeUser = (nodeName: string) => ({ username: `system:node:${nodeName}`, groups: ["system:nodes", "system:authenticated"] });
+
+type SharedOptions = Omit<KubeletOptions, "nodeName" | "owner" | "runtime" | "storage" | "transport">;
+
+async function nodeOptions({ environment, options }: ComponentContext, runtime: NodeRuntime, place: { address: string; port: number }): Promise<SharedOptions> {
+  const { clock, random, log } = environment;
+  const root = join(options.dataDir, "kubelet");
+  await mkdir(join(root, "logs"), { recursive: true, mode: 0o711 });
+  const isSimulated = runtime.kind === "simulated";
+  const settings = await readKubeletSettings(options, log);
+  const machine: Machine = isSimulated ? simulatedMachine : await readMachine(root);
+  return {
+    userAgent: userAgent({ component: "kubelet", version, platform: `linux/${machine.architecture}`, commit: "coracle" }),
+    kubeletVersion: version,
+    nodeAddress: place.address,
+    serverPort: place.port,
+    machine,
+    settings,
+    // The pod network is ours only where containers are.
+    ...(runtime.kind === "containerd" && tellsPodCidrs(options) && { podCidrs: options.nodePodCidrs }),
+    ...(runtime.kind === "containerd" && { systemLogs: "/var/log" }),
+    network: nodeNetworkCalls,
+    dns: {
+      clusterServers: [dnsClusterAddress(options.serviceCidrs[0]!)],
+      clusterDomain: "cluster.local",
+      host: parseResolvConf(await readFile("/etc/resolv.conf", "utf8").catch(() => "")),
+    },
+    logRoot: join(root, "logs"),
+    clock,
+    random,
+    log: log.with({ component: "kubelet" }),
+  };
+}
+
+/** A node of a cluster that others may join, or that has joined one: whoever shares out ranges must know its own. */
+function tellsPodCidrs({ components, isFurtherNode }: UpOptions): boolean {
+  return components.has("network") && (components.has("nodes") || isFurtherNode);
+}
+
+/** Each node looks after a folder of its own. */
+async function nodeStorage({ environment, options }: ComponentContext, { kind, images }: NodeRuntime, programs: Programs, folder: string): Promise<PodStorage> {
+  if (kind === "simulated") return new NoStorage();
+  const host = kind === "containerd" ? { host: { mounts: createMounts({ programs }), programs } } : {};
+  const storage = new DiskStorage({
+    root: join(options.dataDir, "kubelet", folder),
+    clock: environment.clock,
+    ...host,
+    ...(images !== undefined && { images }),
+  });
+  await storage.start();
+  return storage;
+}
