@@ -14,16 +14,15 @@ import { Client, EventRecorder, InformerSet, resources } from "../client/index.t
 import type { Change } from "../client/index.ts";
 import { defaultSettings } from "./configuration/settings.ts";
 import type { KubeletSettings } from "./configuration/settings.ts";
-import { refusedUnderPressure } from "./eviction/admission.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import type { CredentialProviders } from "./images/credential-providers.ts";
 import { ImagePuller } from "./images/image-puller.ts";
 import type { NodeDns } from "./network/dns-config.ts";
 import { ResourceManagers } from "./managers/resource-managers.ts";
-import { admitPod } from "./node/admission.ts";
 import type { Machine } from "./node/machine.ts";
 import { nodeAllocatable, podsMemoryBytes } from "./node/allocatable.ts";
 import type { NodeFacts } from "./node/node-object.ts";
+import { PodAdmission } from "./node/pod-admission.ts";
 import { NodeShutdown } from "./node/node-shutdown.ts";
 import { NodeReporter } from "./node/node-reporter.ts";
 import type { NodeContext } from "./pod-sync/node-context.ts";
@@ -257,6 +256,16 @@ class NodeAgent implements Kubelet {
     const { clock, nodeName, nodeAddress, machine, runtime } = this.#options;
     // Nobody reads the variables of a container without a program.
     const services = runtime.hasNetwork ? informers.get(resources.services) : undefined;
+    const admission = new PodAdmission({
+      allowedSysctls: this.#settings.allowedUnsafeSysctls,
+      events,
+      log: this.#options.log,
+      managers,
+      shutdown: () => shutdown.refuse(),
+      pressure: () => housekeeping.pressure,
+      node: () => reporter.node,
+      workers: () => this.#workers,
+    });
     const ownNode = new OwnNode({ informers, nodeName, reported: () => reporter.node });
     return {
       ...this.#options,
@@ -285,15 +294,7 @@ class NodeAgent implements Kubelet {
       judgeResize: (pod, allocation) =>
         judgeResize({ pod, allocation, node: reporter.node ?? { metadata: {} }, others: this.#othersThan(pod), settings: this.#settings }),
       resourcesFreed: () => this.#workers.wakeWaiting(),
-      admit: (pod) => {
-        const others = this.#othersThan(pod);
-        return (
-          shutdown.refuse() ??
-          refusedUnderPressure(pod, housekeeping.pressure) ??
-          (reporter.node === undefined ? undefined : admitPod(pod, reporter.node, others)) ??
-          managers.admit(pod)
-        );
-      },
+      admit: (pod) => admission.admit(pod),
     };
   }
 

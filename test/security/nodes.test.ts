@@ -9,7 +9,7 @@ import { VirtualClock } from "../../src/base/virtual-clock.ts";
 import type { Container, Pod } from "../../src/api/core-v1/types.ts";
 import { DiskStorage } from "../../src/kubelet/index.ts";
 import { dnsConfig } from "../../src/kubelet/network/dns-config.ts";
-import { admitPod } from "../../src/kubelet/node/admission.ts";
+import { judgeAdmission } from "../../src/kubelet/node/admission.ts";
 import { readLastWords } from "../../src/kubelet/pod-sync/containers/last-words.ts";
 import { tableSkeleton } from "../../src/proxy/nft/table-skeleton.ts";
 import { containerSecurityContext, runAsNonRootFault, sandboxSecurityContext } from "../../src/kubelet/resources/security-context.ts";
@@ -85,8 +85,8 @@ test("security: route_localnet is set by nobody, and node ports are none of loop
   }
   for (const name of ["net.ipv4.conf.all.route_localnet", "net/ipv4/conf/eth0/route_localnet"])
     equal(
-      admitPod(podOf({ securityContext: { sysctls: [{ name, value: "1" }] } }), { metadata: { name: "n" }, status: { allocatable: { pods: "1" } } }, [])
-        ?.reason,
+      judgeAdmission(podOf({ securityContext: { sysctls: [{ name, value: "1" }] } }), { node: { metadata: { name: "n" } }, others: [], allowedSysctls: [] })
+        .fault?.reason,
       "SysctlForbidden",
     );
 });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Node, Pod, PodSpec } from "../../api/core-v1/types.ts";
-import { admitPod } from "./admission.ts";
+import { judgeAdmission } from "./admission.ts";
+import { planPreemption } from "./preemption.ts";
 
 const node: Node = {
   metadata: { name: "n1", labels: { zone: "a" } },
@@ -37,14 +38,56 @@ const table: [name: string, spec: Partial<PodSpec>, reason: string | undefined, 
     "SysctlForbidden",
     'forbidden sysctl: "kernel.msgmax" not allowlisted',
   ],
+  ["an allowed sysctl", { securityContext: { sysctls: [{ name: "kernel/shmmax", value: "1" }] } }, undefined],
+  [
+    "an allowed one of the node's own",
+    { hostIPC: true, securityContext: { sysctls: [{ name: "kernel.shmmax", value: "1" }] } },
+    "SysctlForbidden",
+    'forbidden sysctl: "kernel.shmmax" not allowed with host ipc enabled',
+  ],
+  [
+    "a sysctl of the node's network",
+    { hostNetwork: true, securityContext: { sysctls: [{ name: "net.core.somaxconn", value: "1" }] } },
+    "SysctlForbidden",
+    'forbidden sysctl: "net.core.somaxconn" not allowed with host net enabled',
+  ],
   ["a safe sysctl", { securityContext: { sysctls: [{ name: "net.ipv4.tcp_syncookies", value: "1" }] } }, undefined],
 ];
+const judge = (spec: Partial<PodSpec>, beside: readonly Pod[]) =>
+  judgeAdmission(pod(spec), { node, others: beside, allowedSysctls: ["kernel.shm*", "net.core.somaxconn"] });
 for (const [name, spec, reason, message] of table) {
   test(`admission: ${name}`, () => {
-    const rejection = admitPod(pod(spec), node, others);
+    const { fault, shortages } = judge(spec, others);
+    const rejection = fault ?? shortages[0]?.rejection;
     assert.equal(rejection?.reason, reason);
     if (message !== undefined) assert.equal(rejection?.message, message);
   });
 }
 
-test("admission: too many pods", () => assert.equal(admitPod(pod({}), node, [...others, pod({}), pod({})])?.reason, "OutOfpods"));
+test("admission: too many pods", () => assert.equal(judge({}, [...others, pod({}), pod({})]).shortages[0]?.rejection.reason, "OutOfpods"));
+
+const running = (name: string, qosClass: string, cpu = "0", priority = 0): Pod => ({
+  metadata: { name, uid: name },
+  spec: { priority, containers: [{ name: "c", resources: { requests: { cpu } } }] },
+  status: { qosClass },
+});
+const preemptions: [name: string, missing: Record<string, number>, running: readonly Pod[], expected: string[] | string][] = [
+  ["the smallest that is enough", { cpu: 500 }, [running("a", "Burstable", "2"), running("b", "Burstable", "500m"), running("c", "Burstable", "1")], ["b"]],
+  ["two where one is not enough", { cpu: 1500 }, [running("a", "Burstable", "1"), running("b", "Burstable", "500m")], ["a", "b"]],
+  ["of a lower class before one of a higher", { cpu: 500 }, [running("a", "Guaranteed", "500m"), running("b", "Burstable", "3")], ["b"]],
+  ["of a higher class only for what the lower leaves", { cpu: 2500 }, [running("a", "Guaranteed", "2"), running("b", "Burstable", "1")], ["b", "a"]],
+  ["one that asks for nothing where only its place is wanted", { pods: 1 }, [running("a", "Guaranteed", "1"), running("b", "BestEffort")], ["b"]],
+  [
+    "another critical one stays",
+    { cpu: 500, memory: 10 },
+    [running("a", "Burstable", "1", 2_000_001_000), running("b", "Burstable", "100m")],
+    "no set of running pods found to reclaim resources: [(res: cpu, q: 400), (res: memory, q: 10), ]",
+  ],
+];
+for (const [name, missing, pods, expected] of preemptions) {
+  test(`preemption: ${name}`, () => {
+    const shortages = Object.entries(missing).map(([resource, amount]) => ({ resource, missing: amount, rejection: { reason: "", message: "" } }));
+    const plan = planPreemption(running("critical", "Burstable", "0", 2_000_000_000), shortages, pods);
+    assert.deepEqual(plan.outcome === "hopeless" ? plan.message : plan.victims.map(({ metadata }) => metadata.name), expected);
+  });
+}

@@ -10,17 +10,35 @@ import { podRequests } from "../resources/pod-requests.ts";
 import { matchesNode } from "./node-affinity.ts";
 import { tolerates } from "./tolerations.ts";
 
-/** `others`: pods that the node has taken and not given back. Undefined: taken. */
-export function admitPod(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>, others: readonly DeepReadonly<Pod>[]): Rejection | undefined {
-  return forbiddenSysctl(pod) ?? insufficientResource(pod, node, others) ?? unsuitableNode(pod, node) ?? takenPort(pod, others) ?? untoleratedTaint(pod, node);
+/** What stands against a pod on a node: some fault that nothing cures, or else too little of some resources. Neither: taken. */
+export interface AdmissionVerdict {
+  readonly fault?: Rejection;
+  readonly shortages: readonly Shortage[];
 }
 
-/** Whether the node has what the pod asks for, beside `others`. */
-export function insufficientResource(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>, others: readonly DeepReadonly<Pod>[]): Rejection | undefined {
+/** Amounts in the resource's own unit; of CPU in thousandths. */
+export interface Shortage {
+  readonly resource: string;
+  readonly missing: number;
+  readonly rejection: Rejection;
+}
+
+/** `others`: pods that the node has taken and not given back; `allowedSysctls`: beside the safe ones, `*` at the end for all that begin so. */
+export function judgeAdmission(
+  pod: DeepReadonly<Pod>,
+  { node, others, allowedSysctls }: { node: DeepReadonly<Node>; others: readonly DeepReadonly<Pod>[]; allowedSysctls: readonly string[] },
+): AdmissionVerdict {
+  const shortages = shortagesOf(pod, node, others);
+  const fault = forbiddenSysctl(pod, allowedSysctls) ?? unsuitableNode(pod, node) ?? takenPort(pod, others) ?? untoleratedTaint(pod, node);
+  return { shortages, ...(fault !== undefined && { fault }) };
+}
+
+/** What the node has too little of for the pod, beside `others`. */
+export function shortagesOf(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>, others: readonly DeepReadonly<Pod>[]): Shortage[] {
   const allocatable = node.status?.allocatable ?? {};
-  const amountOf = (name: string, amount: QuantityLike) => (name === "cpu" ? quantityMilli(amount) : quantityValue(amount));
+  const shortages: Shortage[] = [];
   const capacityPods = quantityValue(allocatable["pods"] ?? 0);
-  if (others.length + 1 > capacityPods) return outOf("pods", 1, others.length, capacityPods);
+  if (others.length + 1 > capacityPods) shortages.push(outOf("pods", 1, others.length, capacityPods));
   const used = others.map(podRequests);
   for (const [name, amount] of Object.entries(podRequests(pod))) {
     // What the node does not know of (extended resources) is no reason to refuse.
@@ -28,13 +46,18 @@ export function insufficientResource(pod: DeepReadonly<Pod>, node: DeepReadonly<
     const requested = amountOf(name, amount);
     const taken = used.reduce((sum, requests) => sum + (requests[name] === undefined ? 0 : amountOf(name, requests[name])), 0);
     const capacity = amountOf(name, allocatable[name]);
-    if (requested > 0 && requested + taken > capacity) return outOf(name, requested, taken, capacity);
+    if (requested > 0 && requested + taken > capacity) shortages.push(outOf(name, requested, taken, capacity));
   }
-  return undefined;
+  return shortages;
 }
 
-function outOf(name: string, requested: number, used: number, capacity: number): Rejection {
-  return { reason: `OutOf${name}`, message: `Node didn't have enough resource: ${name}, requested: ${requested}, used: ${used}, capacity: ${capacity}` };
+export function amountOf(resource: string, amount: QuantityLike): number {
+  return resource === "cpu" ? quantityMilli(amount) : quantityValue(amount);
+}
+
+function outOf(resource: string, requested: number, used: number, capacity: number): Shortage {
+  const message = `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`;
+  return { resource, missing: requested + used - capacity, rejection: { reason: `OutOf${resource}`, message } };
 }
 
 function unsuitableNode(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>): Rejection | undefined {
@@ -85,13 +108,19 @@ const safeSysctls = new Set([
   "net.ipv4.tcp_notsent_lowat",
 ]);
 
-function forbiddenSysctl(pod: DeepReadonly<Pod>): Rejection | undefined {
-  for (const { name } of pod.spec?.securityContext?.sysctls ?? []) {
+function forbiddenSysctl({ spec }: DeepReadonly<Pod>, allowed: readonly string[]): Rejection | undefined {
+  const isAllowed = (name: string) =>
+    safeSysctls.has(name) || allowed.some((pattern) => (pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
+  for (const { name } of spec?.securityContext?.sysctls ?? []) {
     const dotted = name.replaceAll("/", ".");
-    if (!safeSysctls.has(dotted)) return { reason: "SysctlForbidden", message: `forbidden sysctl: ${JSON.stringify(dotted)} not allowlisted` };
-    if (dotted.startsWith("net.") && pod.spec?.hostNetwork === true) {
-      return { reason: "SysctlForbidden", message: `forbidden sysctl: ${JSON.stringify(dotted)} not allowed with host net enabled` };
-    }
+    const refused = !isAllowed(dotted)
+      ? "not allowlisted"
+      : dotted.startsWith("net.") && spec?.hostNetwork === true
+        ? "not allowed with host net enabled"
+        : /^(kernel\.(sem|shm|msg)|fs\.mqueue\.)/.test(dotted) && spec?.hostIPC === true
+          ? "not allowed with host ipc enabled"
+          : undefined;
+    if (refused !== undefined) return { reason: "SysctlForbidden", message: `forbidden sysctl: ${JSON.stringify(dotted)} ${refused}` };
   }
   return undefined;
 }

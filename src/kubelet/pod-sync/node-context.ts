@@ -53,9 +53,15 @@ export interface NodeContext {
   judgeResize(pod: DeepReadonly<Pod>, allocation: Allocation): ResizeVerdict;
   /** Some pod needs less, or is gone: who waits for room may look again. */
   resourcesFreed(): void;
-  /** Undefined: the pod is taken; it counts from now on. */
-  admit(pod: DeepReadonly<Pod>): Rejection | undefined;
+  admit(pod: DeepReadonly<Pod>): Admission;
 }
+
+/** Who is not refused counts from now on. */
+export type Admission =
+  | { readonly outcome: "taken" }
+  | { readonly outcome: "refused"; readonly rejection: Rejection }
+  /** Others give way first; resolves when they have, with what then still stands against it. */
+  | { readonly outcome: "preempts"; makeRoom(): Promise<Rejection | undefined> };
 
 export interface Rejection {
   readonly reason: string;

@@ -257,13 +257,12 @@ export class PodWorker {
     const isOver = ["Succeeded", "Failed"].includes(this.pod.status?.phase ?? "");
     const isKnown = this.#runtime.sandboxes.length > 0;
     if (isOver) return void (this.#stage = "stopping");
-    const rejection = this.#node.admit(this.pod);
+    const admission = this.#node.admit(this.pod);
+    this.#stage = "active";
     // What ran before us goes on, however full the node is.
-    if (rejection === undefined || isKnown || this.pod.metadata.deletionTimestamp !== undefined) {
-      this.#stage = "active";
-      return;
-    }
-    this.#reject(rejection);
+    if (isKnown || this.pod.metadata.deletionTimestamp !== undefined) return;
+    if (admission.outcome === "refused") this.#reject(admission.rejection);
+    if (admission.outcome === "preempts") this.#startWork(async () => this.#reject(await admission.makeRoom()));
   }
 
   #mustStop(): boolean {

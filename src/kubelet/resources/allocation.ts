@@ -7,7 +7,7 @@ import type { DeepReadonly } from "../../apimachinery/json.ts";
 import { quantityMilli, quantityValue } from "../../apimachinery/quantity.ts";
 import type { Container, Node, Pod, PodSpec, ResourceRequirements } from "../../api/core-v1/types.ts";
 import type { KubeletSettings } from "../configuration/settings.ts";
-import { insufficientResource } from "../node/admission.ts";
+import { shortagesOf } from "../node/admission.ts";
 import { containersOf, resizableText } from "../pod-sync/runtime-names.ts";
 import { podRequests } from "./pod-requests.ts";
 
@@ -61,8 +61,8 @@ export function judgeResize({ pod, allocation, node, others, settings }: ResizeQ
     if (requested > capacity)
       return { outcome: "Infeasible", message: `Node didn't have enough capacity: ${name}, requested: ${requested}, capacity: ${capacity}` };
   }
-  const rejection = insufficientResource(pod, node, others);
-  return rejection === undefined ? { outcome: "granted" } : { outcome: "Deferred", message: rejection.message };
+  const [shortage] = shortagesOf(pod, node, others);
+  return shortage === undefined ? { outcome: "granted" } : { outcome: "Deferred", message: shortage.rejection.message };
 }
 
 /** What has CPUs or memory of its own keeps its size. */

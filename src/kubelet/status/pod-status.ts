@@ -59,6 +59,8 @@ export interface Verdict {
   readonly message: string;
   /** The pod gives way to others: it shows the condition DisruptionTarget (KEP 3329). */
   readonly isDisruption?: boolean;
+  /** Of that condition, where it is not `message`. */
+  readonly disruptionMessage?: string;
 }
 
 function withDisruption(conditions: PodCondition[], { pod, verdict, nowMs }: PodStatusInput): PodCondition[] {
@@ -71,7 +73,7 @@ function withDisruption(conditions: PodCondition[], { pod, verdict, nowMs }: Pod
     lastProbeTime: null as unknown as string,
     lastTransitionTime: (before?.status === "True" ? before.lastTransitionTime : undefined) ?? formatTime(nowMs),
     reason: "TerminationByKubelet",
-    message: verdict.message,
+    message: verdict.disruptionMessage ?? verdict.message,
   };
   return [...conditions.filter((other) => other !== before), condition];
 }
