@@ -6,3 +6,4 @@ export type { ControllerRunOptions } from "./run.ts";
 export { FlagError } from "./flags.ts";
 export type { ManagerFlags } from "./flags.ts";
 export type { QuotaRules } from "./resource-quota/plan.ts";
+export { ControllersServer } from "./server/controllers-server.ts";

@@ -50,11 +50,14 @@ export interface ControllerServices {
   readonly onReconciled?: (record: ReconcileRecord) => void;
 }
 
-/** One key that was worked on: what was decided and how it went. `atMs` is in ms since 1970. */
+/** One key that was worked on: what was decided and how it went. `atMs` is in ms since 1970, `durationMs` how long carrying it out took. */
 export interface ReconcileRecord {
   readonly controller: string;
   readonly key: string;
   readonly atMs: number;
+  readonly durationMs: number;
+  /** What it was decided from; absent where a controller acts by itself. */
+  readonly snapshot?: unknown;
   readonly plan: Plan;
   readonly outcome: PlanOutcome;
 }
@@ -176,7 +179,7 @@ class Harness<Snapshot> {
     const definition = this.#definition;
     if ("reconcile" in definition) return definition.reconcile(key, this.#context(signal));
     const snapshot = definition.snapshot(key, this.#caches);
-    if (snapshot !== undefined) await this.#carryOut(key, definition.plan(snapshot, this.#services.clock.nowMs()), signal);
+    if (snapshot !== undefined) await this.#carryOut(key, definition.plan(snapshot, this.#services.clock.nowMs()), signal, snapshot);
   }
 
   #context(signal: AbortSignal): ControllerContext {
@@ -191,11 +194,12 @@ class Harness<Snapshot> {
     };
   }
 
-  async #carryOut(key: string, plan: Plan, signal: AbortSignal): Promise<PlanOutcome> {
+  async #carryOut(key: string, plan: Plan, signal: AbortSignal, snapshot?: Snapshot): Promise<PlanOutcome> {
     const { client, events, clock, onReconciled } = this.#services;
     const atMs = clock.nowMs();
     const outcome = await carryOut(plan, { client, events, signal, onWrite: (action, object) => this.#note(key, action, object) });
-    onReconciled?.({ controller: this.#definition.name, key, atMs, plan, outcome });
+    const durationMs = clock.nowMs() - atMs;
+    onReconciled?.({ controller: this.#definition.name, key, atMs, durationMs, ...(snapshot !== undefined && { snapshot }), plan, outcome });
     if (outcome.failure !== undefined) throw outcome.failure;
     if (outcome.requeueAfterMs !== undefined) this.#queue.addAfter(key, outcome.requeueAfterMs);
     return outcome;

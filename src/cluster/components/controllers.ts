@@ -1,15 +1,17 @@
 /** The controllers as a component of `coracle up`. */
 import { readFile } from "node:fs/promises";
 import { TaskGroup } from "../../base/task-group.ts";
-import { runControllers } from "../../controllers/index.ts";
+import { ControllersServer, runControllers } from "../../controllers/index.ts";
 import { quotaRules } from "./apiserver/quota-rules.ts";
 import type { Environment } from "../environment.ts";
 import { borrowPrograms } from "../shared-programs.ts";
 import type { UpOptions } from "../commands/up-options.ts";
+import { serveComponent } from "./component-server.ts";
 import { chooseDataPlane } from "./node/choose-runtime.ts";
 import type { StartComponent } from "./start-components.ts";
 
-export const startControllers: StartComponent = async ({ environment, options, certificates, transportFor }) => {
+export const startControllers: StartComponent = async (context) => {
+  const { environment, options, certificates, transportFor } = context;
   const { clock, random, log } = environment;
   const flags = new Map([...(await defaultFlags(environment, options)), ...(options.flags.get("controllers") ?? [])]);
   const file = async (flag: string) => {
@@ -19,11 +21,32 @@ export const startControllers: StartComponent = async ({ environment, options, c
   const caBundle = (await file("root-ca-file")) ?? (await certificates.authority());
   const authorityKey = await certificates.authorityKey();
   const serviceAccountKey = (await file("service-account-private-key-file")) ?? (await certificates.serviceAccountKey());
+  const { metrics, onReconciled, serve } = new ControllersServer();
+  const transport = transportFor({ username: "system:kube-controller-manager", groups: ["system:authenticated"] });
+  await using running = new AsyncDisposableStack();
+  running.use(
+    await serveComponent({ component: "controllers", userAgent: "kube-controller-manager/v1.37.2", usualPort: 10257, transport, handler: serve }, context),
+  );
   const group = new TaskGroup({ onFailure: (name, error) => log.error("Component failed", { name, error }) });
   group.start("controllers", (signal) =>
-    runControllers({ transportFor, clock, random, log, signal, caBundle, authorityKey, serviceAccountKey, quotaRules, flags, ...namespaceGrace(options) }),
+    runControllers({
+      transportFor,
+      clock,
+      random,
+      log,
+      signal,
+      caBundle,
+      authorityKey,
+      serviceAccountKey,
+      quotaRules,
+      flags,
+      metrics,
+      onReconciled,
+      ...namespaceGrace(options),
+    }),
   );
-  return { [Symbol.asyncDispose]: () => group.close() };
+  running.defer(() => group.close());
+  return running.move();
 };
 
 /** Kubernetes waits until every API server refuses creations in a namespace that leaves. Ours, alone on its store, does so from the deletion on; what it had let in before has a moment to arrive. */

@@ -94,12 +94,18 @@ export class NodeMonitor {
       if (deepEqual(taints, taintsOf(node))) continue;
       const isFirst = taints.length > taintsOf(node).length;
       if (isFirst && !this.#mayEvict(node, evictionRate(zones.get(zoneKey(node))!, this.#settings), nowMs)) continue;
-      await this.#taint(node, nowMs).catch((error: unknown) => {
+      const tainted = this.#taint(node, nowMs).then(() => isFirst && this.#countEviction(node));
+      await tainted.catch((error: unknown) => {
         this.#context.signal.throwIfAborted();
         if (isFirst) this.#nextEvictionMs.delete(zoneKey(node));
         this.#context.log.debug("Could not taint a node, trying again", { node: node.metadata.name, error });
       });
     }
+  }
+
+  #countEviction(node: DeepReadonly<Node>): void {
+    const help = "Number of Node evictions that happened since current instance of NodeController started.";
+    this.#context.metrics?.counter("node_collector_evictions_total", help, ["zone"]).add(1, zoneKey(node));
   }
 
   /** Nodes can be heard again: each gets another grace period, and zones known before begin slowly. */

@@ -1,0 +1,45 @@
+/** The own server of a component that has one: health, metrics and what it decided, over TLS. */
+import { listenTls } from "../../apimachinery/listener/tls-listener.ts";
+import { Client } from "../../client/index.ts";
+import { followPair } from "../certificates/renewal.ts";
+import { UsageError } from "../commands/arguments.ts";
+import { delegatedAccess } from "./apiserver/delegated-access.ts";
+import type { ApiRequest, ApiResponse, Transport } from "../../apimachinery/request.ts";
+import type { ComponentContext } from "./start-components.ts";
+
+export interface ServedComponent {
+  /** As its flags and its certificate name it. */
+  readonly component: "controllers" | "scheduler";
+  readonly userAgent: string;
+  /** Where Kubernetes has it. */
+  readonly usualPort: number;
+  /** Asks the API server who may see what. */
+  readonly transport: Transport;
+  readonly handler: (request: ApiRequest) => Promise<ApiResponse>;
+}
+
+/** Listens where `--secure-port` says: a process of its own at Kubernetes' port, and beside other components only when asked to. */
+export async function serveComponent(
+  { component, userAgent, usualPort, transport, handler }: ServedComponent,
+  { environment, options, certificates }: ComponentContext,
+): Promise<AsyncDisposable> {
+  const running = new AsyncDisposableStack();
+  const { clock, log } = environment;
+  const asked = options.flags.get(component)?.get("secure-port")?.at(-1);
+  if (asked !== undefined && !/^\d{1,5}$/.test(asked)) throw new UsageError(`--${component}.secure-port wants a port number; not ${JSON.stringify(asked)}`);
+  const port = asked === undefined ? (options.components.size === 1 ? usualPort : 0) : Number(asked);
+  if (port === 0) return running;
+  const client = new Client({ transport, clock, userAgent });
+  const guarded = delegatedAccess(handler, { client, authority: await certificates.authority(), nowMs: () => clock.nowMs() });
+  const source = () => certificates.serving(component, ["localhost", "127.0.0.1"]);
+  const serving = await source();
+  try {
+    const listener = await listenTls({ address: options.bindAddress, port, ...serving, handler: guarded, log, maxBodyBytes: 1 << 20 });
+    running.defer(() => listener.close());
+    running.use(followPair({ clock, log, name: component, current: serving, source, onNew: listener.setCertificate }));
+  } catch (error) {
+    if (asked !== undefined || (error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    log.warn("A component's usual port is taken; it is not served", { component, port });
+  }
+  return running;
+}
