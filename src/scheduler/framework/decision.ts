@@ -3,6 +3,7 @@ import type { PodInfo } from "../state/pod-info.ts";
 import type { NodeFilter, PostFilterResult } from "./plugin.ts";
 import type { NodeRefusals } from "./node-refusals.ts";
 import type { Refusal } from "./refusal.ts";
+import type { NodeVerdicts } from "./verdict-cache.ts";
 
 /** What was decided for a pod and why: data, kept for whoever asks. */
 export type Decision = Assigned | Unschedulable | Failed;
@@ -50,6 +51,8 @@ export interface Diagnosis {
   readonly refusedByAll: Refusal | undefined;
   /** The filters in force. */
   readonly filters: readonly NamedFilter[];
+  /** What is known from pods of the same template. */
+  readonly verdicts?: NodeVerdicts | undefined;
   /** What preemption may choose from, when somebody outside has narrowed it. */
   readonly candidates?: readonly Candidate[];
 }

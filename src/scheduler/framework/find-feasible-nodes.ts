@@ -2,6 +2,7 @@ import { NodeRefusals, noRefusals } from "./node-refusals.ts";
 import { unresolvable } from "./refusal.ts";
 import type { NodeInfo } from "../state/node-info.ts";
 import type { PodInfo } from "../state/pod-info.ts";
+import type { Snapshot } from "../state/snapshot.ts";
 import type { NamedFilter } from "./decision.ts";
 import type { Cycle } from "./plugin.ts";
 import type { Profile } from "./profile.ts";
@@ -15,10 +16,10 @@ export function findFeasibleNodes(search: FeasibleSearch): FeasibleNodes {
   const { snapshot } = search.cycle;
   const { nodeNames, narrowing } = search;
   const refusals = new NodeRefusals();
-  const candidates = nodeNames === undefined ? snapshot.nodes : snapshot.nodes.filter(({ name }) => nodeNames.has(name));
+  const candidates = nodeNames === undefined ? snapshot.nodes : nodesNamed(nodeNames, snapshot);
   if (nodeNames !== undefined) {
     const excluded = { ...unresolvable(`node(s) didn't satisfy plugin(s) [${narrowing.join(" ")}]`), plugin: narrowing[0]! };
-    for (const node of snapshot.nodes) if (!nodeNames.has(node.name)) refusals.add(node, excluded);
+    refusals.addOthers(snapshot.nodes, new Set(candidates.map(({ name }) => name)), excluded);
   }
   const count = candidates.length;
   const wanted = search.isExhaustive === true ? count : nodesToFind(count, search.profile.percentageOfNodesToScore);
@@ -42,6 +43,13 @@ export function findFeasibleNodes(search: FeasibleSearch): FeasibleNodes {
   }
   nodes.length = found;
   return { nodes, positions: nodeNames === undefined ? positions.subarray(0, found) : undefined, refusals, examined, failure: undefined };
+}
+
+/** Those of the named nodes that there are, in the order in which nodes are looked at. */
+function nodesNamed(names: ReadonlySet<string>, snapshot: Snapshot): readonly NodeInfo[] {
+  if (names.size * 4 > snapshot.nodes.length) return snapshot.nodes.filter(({ name }) => names.has(name));
+  const found = [...names].flatMap((name) => snapshot.node(name) ?? []);
+  return found.length < 2 ? found : found.sort((a, b) => snapshot.positionOf(a) - snapshot.positionOf(b));
 }
 
 export interface FeasibleSearch {
@@ -75,7 +83,13 @@ function examiner({ cycle, filters, verdicts }: FeasibleSearch, isWhole: boolean
   const others = firstOther < 0 ? [] : filters.slice(firstOther);
   const known = verdicts.filtered;
   return (node, position) => {
-    if (snapshot.hasNominations && snapshot.nominatedTo(node.name).length > 0) return refuseWithNominated(cycle, node, filters);
+    if (snapshot.hasNominations) {
+      const promised = snapshot.nominatedTo(node.name);
+      if (promised.length > 0) {
+        const work = () => refuseWithNominated(cycle, node, filters);
+        return others.length > 0 || promised.some(({ uid }) => uid === cycle.pod.uid) ? work() : verdicts.crowded.of(position, { node, promised }, work);
+      }
+    }
     let refusal: Refusal | undefined;
     if (known.nodes[position] === node) refusal = known.refusals[position];
     else {

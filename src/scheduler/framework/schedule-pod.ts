@@ -53,7 +53,7 @@ export function searchNodes(request: SchedulingRequest): Search {
   const { refusals, examined } = found;
   if (found.failure !== undefined) return failed(found.failure, { refusals, examined });
   if (found.nodes.length === 0) {
-    const diagnosis: Diagnosis = { refusals, refusedByAll: undefined, filters };
+    const diagnosis: Diagnosis = { refusals, refusedByAll: undefined, filters, verdicts };
     return { kind: "ended", cycle, decision: unschedulable(cycle, profile, { ...decided, refusals, examined, diagnosis }), diagnosis };
   }
   const { nodes: feasible, positions } = found;
@@ -112,10 +112,10 @@ export function unschedulable(
   const { nodes, refusals, examined, diagnosis } = found;
   const { refusedByAll } = diagnosis;
   const postFilter = runPostFilters(cycle, profile, diagnosis);
-  const text = refusedByAll === undefined ? failureMessage(nodes, refusals.values()) : refusedByAllMessage(nodes, refusedByAll);
+  const text = refusedByAll === undefined ? failureMessage(nodes, refusals.counts()) : refusedByAllMessage(nodes, refusedByAll);
   const rejectors = new Set<string>();
   const pendingPlugins = new Set<string>();
-  for (const { plugin, code } of refusedByAll === undefined ? refusals.values() : [refusedByAll])
+  for (const { plugin, code } of refusedByAll === undefined ? refusals.counts().keys() : [refusedByAll])
     if (plugin !== undefined) (code === "pending" ? pendingPlugins : rejectors).add(plugin);
   const message = postFilter === undefined || postFilter.message === "" ? text : `${text} ${postFilter.message}`;
   return { kind: "unschedulable", pod: cycle.pod, nodes, refusals, examined, message, rejectors, pendingPlugins, postFilter };

@@ -1,6 +1,7 @@
 import { signatureOf } from "../state/pod-info.ts";
 import type { NodeInfo } from "../state/node-info.ts";
 import type { PodInfo } from "../state/pod-info.ts";
+import type { Candidate } from "./decision.ts";
 import type { Refusal } from "./refusal.ts";
 
 /**
@@ -16,7 +17,12 @@ export class VerdictCache {
     const known = this.#bySignature.get(signature);
     if (known !== undefined) return known;
     if (this.#bySignature.size >= signatureLimit) this.#bySignature.delete(this.#bySignature.keys().next().value!);
-    const verdicts: NodeVerdicts = { filtered: { nodes: [], refusals: [] }, scored: new Map() };
+    const verdicts: NodeVerdicts = {
+      filtered: { nodes: [], refusals: [] },
+      crowded: new PromisedAnswers(),
+      candidates: new CandidateAnswers(),
+      scored: new Map(),
+    };
     this.#bySignature.set(signature, verdicts);
     return verdicts;
   }
@@ -25,7 +31,38 @@ export class VerdictCache {
 /** All by the nodes' positions in the snapshot; an answer counts while `nodes` has the same node info there. */
 export interface NodeVerdicts {
   readonly filtered: { readonly nodes: NodeInfo[]; readonly refusals: (Refusal | undefined)[] };
+  /** Of nodes on which other pods were promised room, when all filters are local. */
+  readonly crowded: PromisedAnswers<Refusal | undefined>;
+  /** Who would have to leave a node for such a pod, when all filters are local. */
+  readonly candidates: CandidateAnswers;
   readonly scored: Map<string, { readonly nodes: NodeInfo[]; readonly scores: number[] }>;
+}
+
+/** Answers that hold for a node info and for the very pods that were promised room on the node. */
+export class PromisedAnswers<T> {
+  readonly #known: ({ readonly node: NodeInfo; readonly promised: readonly PodInfo[]; readonly answer: T } | undefined)[] = [];
+
+  /** What is known, or else what `work` finds. */
+  of(position: number, { node, promised }: { readonly node: NodeInfo; readonly promised: readonly PodInfo[] }, work: () => T): T {
+    const known = this.#known[position];
+    if (known !== undefined && known.node === node && known.promised === promised) return known.answer;
+    const answer = work();
+    this.#known[position] = { node, promised, answer };
+    return answer;
+  }
+}
+
+/** Answers to who would have to leave, which hold while the disruption budgets are the same. */
+export class CandidateAnswers {
+  #budgets = "";
+  #answers = new PromisedAnswers<Candidate | Refusal>();
+
+  /** `budgets` tells the state of all disruption budgets apart. */
+  under(budgets: string): PromisedAnswers<Candidate | Refusal> {
+    if (budgets !== this.#budgets) this.#answers = new PromisedAnswers();
+    this.#budgets = budgets;
+    return this.#answers;
+  }
 }
 
 const signatureLimit = 64;

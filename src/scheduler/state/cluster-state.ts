@@ -41,6 +41,11 @@ export class ClusterState implements Snapshot {
     return position === undefined ? undefined : this.#nodes[position];
   }
 
+  positionOf({ name }: NodeInfo): number {
+    if (!this.#isOrdered) this.#order();
+    return this.#positions.get(name)!;
+  }
+
   /** Pods with a node, and those of them that the API does not know there yet. */
   podTotals(): { readonly pods: number; readonly assumed: number } {
     let assumed = 0;

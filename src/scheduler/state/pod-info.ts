@@ -80,12 +80,12 @@ function project(pod: DeepReadonly<Pod>): PodInfo {
   };
 }
 
-/** The same for pods of one template: all that filters and scores of single nodes look at. */
+/** The same for pods of one template: all that filters and scores of single nodes, and preemption there, look at. */
 export function signatureOf({ spec = {}, status }: DeepReadonly<Pod>): string {
-  const { nodeName, nodeSelector, affinity, tolerations, overhead, resources, initContainers = none } = spec;
+  const { nodeName, nodeSelector, affinity, tolerations, overhead, resources, priority, initContainers = none } = spec;
   const asked = [...initContainers, ...(spec.containers ?? none)].map(({ resources: own, ports, restartPolicy }) => [own?.requests, ports, restartPolicy]);
   const granted = status?.containerStatuses?.map(({ resources: own, allocatedResources }) => [own?.requests, allocatedResources]);
-  return JSON.stringify([nodeName, nodeSelector, affinity?.nodeAffinity, tolerations, overhead, resources, initContainers.length, asked, granted]);
+  return JSON.stringify([nodeName, nodeSelector, affinity?.nodeAffinity, tolerations, overhead, resources, priority, initContainers.length, asked, granted]);
 }
 
 /** The selector of an API object; one that cannot be read selects nothing. */

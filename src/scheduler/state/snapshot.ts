@@ -13,6 +13,8 @@ export interface Snapshot {
   /** In the order in which nodes are looked at: one zone after the other. */
   readonly nodes: readonly NodeInfo[];
   node(name: string): NodeInfo | undefined;
+  /** Where among `nodes` one of them is. */
+  positionOf(node: NodeInfo): number;
   /** Nodes with pods that have affinity of any kind, and required anti-affinity. */
   readonly affinityNodes: Iterable<NodeInfo>;
   readonly antiAffinityNodes: Iterable<NodeInfo>;

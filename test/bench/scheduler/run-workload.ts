@@ -5,6 +5,7 @@ import { connectionSettings, parseKubeconfig } from "../../../src/client/index.t
 import { Load, inFlight, send } from "../api/load.ts";
 import { MeasuredServer } from "../api/measured-server.ts";
 import { BoundPods } from "./bound-pods.ts";
+import { csiNodeOf, nodeOf, podOf, taintsOf, volumeOf } from "./objects.ts";
 import { schedulerFigures } from "./scheduler-figures.ts";
 import type { Batch, Workload } from "./workloads.ts";
 
@@ -32,8 +33,10 @@ export async function runWorkload(workload: Workload, options: RunOptions): Prom
   await using bound = await BoundPods.follow(sessions[0]!);
   const making = new Making(sessions, workload.nodes);
   await making.surroundings(workload);
+  await making.volumes("before", workload.before);
   await making.pods("before", workload.before);
   if (workload.before.until !== "pending") await bound.reached(workload.before.count);
+  await making.volumes("measured", workload.measured);
   const { count } = workload.measured;
   const before = { bound: bound.count, cpu: await server.cpuSeconds(), figures: await schedulerFigures(settings, options.port + 1) };
   await server.longestBlockMs();
@@ -75,7 +78,8 @@ class Making {
     this.#nodes = nodes;
   }
 
-  async surroundings({ nodes, node, before, measured }: Workload): Promise<void> {
+  async surroundings(workload: Workload): Promise<void> {
+    const { nodes, node, before, measured } = workload;
     const namespaces = Math.max(1, before.namespaces ?? 1, measured.namespaces ?? 1);
     await inFlight(50, namespaces, async (index) => {
       await this.#create("/api/v1/namespaces", { metadata: { name: `bench-${index}`, labels: { team: "devops" } } });
@@ -86,8 +90,18 @@ class Making {
     await this.#create("/api/v1/namespaces/bench-0/services", { metadata: { name: "service" }, spec: { selector: { app: "service" }, ports: [{ port: 80 }] } });
     await inFlight(100, nodes, async (index) => {
       await this.#create("/api/v1/nodes", nodeOf(index, node));
-      const taints = index < nodes * (node?.taintedShare ?? 0) ? [{ key: "bench", effect: "NoSchedule" }] : null;
+      const taints = taintsOf(index, workload) ?? null;
       await this.#send(index, "PATCH", `/api/v1/nodes/node-${index}`, { spec: { taints } }, { "content-type": "application/merge-patch+json" });
+      if (measured.hasVolume === true) await this.#create("/apis/storage.k8s.io/v1/csinodes", csiNodeOf(`node-${index}`), index);
+    });
+  }
+
+  /** What the pods of `pods` mount. */
+  async volumes(prefix: string, { count, hasVolume }: Batch): Promise<void> {
+    await inFlight(100, hasVolume === true ? count : 0, async (index) => {
+      const { volume, claim } = volumeOf(`${prefix}-${index}`, "bench-0");
+      await this.#create("/api/v1/persistentvolumes", volume, index);
+      await this.#create("/api/v1/namespaces/bench-0/persistentvolumeclaims", claim, index);
     });
   }
 
@@ -123,21 +137,4 @@ class Making {
     const { status } = await send(session, { ":method": method, ":path": path, ...headers }, body && JSON.stringify(body));
     if (status >= 300 && status !== 409) throw new Error(`${method} ${path}: ${status}`);
   }
-}
-
-function nodeOf(index: number, { cpu = "4" }: Workload["node"] = {}, name = `node-${index}`): object {
-  const labels = { "kubernetes.io/hostname": name, "topology.kubernetes.io/zone": `zone-${index % 3}` };
-  const room = { cpu, memory: "32Gi", pods: cpu === "4" ? "110" : "100000" };
-  return { metadata: { name, labels }, status: { capacity: room, allocatable: room, conditions: [{ type: "Ready", status: "True" }] } };
-}
-
-function podOf(
-  name: string,
-  { index, nodes }: { index: number; nodes: number },
-  { labels = {}, spec = {}, requests = { cpu: "100m", memory: "500Mi" }, isOnePerNode }: Batch,
-): object {
-  const containers = [{ name: "pause", image: "registry.k8s.io/pause:3.10", ports: [{ containerPort: 80 }], resources: { requests, limits: requests } }];
-  const matchFields = [{ key: "metadata.name", operator: "In", values: [`node-${index % nodes}`] }];
-  const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] } } };
-  return { metadata: { name, labels }, spec: { automountServiceAccountToken: false, containers, ...spec, ...(isOnePerNode === true && { affinity }) } };
 }

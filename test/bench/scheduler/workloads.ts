@@ -26,6 +26,8 @@ export interface Batch {
   readonly namespaces?: number;
   /** Each pod is tied to a node by its name, as DaemonSets do. */
   readonly isOnePerNode?: boolean;
+  /** Each pod has a claim that is bound to a CSI volume of its own. */
+  readonly hasVolume?: boolean;
 }
 
 const zone = "topology.kubernetes.io/zone";
@@ -198,6 +200,13 @@ export const workloads: readonly Workload[] = [
     before: { count: 1_000, spec: { volumes: [{ name: "secret", secret: { secretName: "secret" } }] } },
     measured: { count: 10_000, spec: { volumes: [{ name: "secret", secret: { secretName: "secret" } }] } },
     threshold: 790,
+  },
+  {
+    name: "SchedulingCSIPVs",
+    nodes: 5_000,
+    before: { count: 5_000, hasVolume: true },
+    measured: { count: 5_000, hasVolume: true },
+    threshold: 100,
   },
   {
     name: "PreemptionBasic",

@@ -1,6 +1,8 @@
 import { isRefusal, pending, unresolvable } from "../../framework/refusal.ts";
 import { failureMessage } from "../../framework/failure-message.ts";
 import { candidateOn, leastHarm } from "./candidate.ts";
+import type { DeepReadonly } from "../../../apimachinery/json.ts";
+import type { PodDisruptionBudget } from "../../../api/policy-v1/types.ts";
 import type { Random } from "../../../base/random.ts";
 import type { Candidate, Diagnosis } from "../../framework/decision.ts";
 import type { Cycle, Plugin, PostFilterResult } from "../../framework/plugin.ts";
@@ -31,13 +33,19 @@ const stillPreempting = pending("waiting for the preemption for this pod to be f
 const unhelpful = unresolvable("Preemption is not helpful for scheduling");
 
 function preempt(cycle: Cycle, diagnosis: Diagnosis, options: PreemptionOptions): PostFilterResult {
-  const { nodes } = cycle.snapshot;
   const { candidates, answers } =
     diagnosis.candidates === undefined ? findCandidates(cycle, diagnosis, options) : { candidates: diagnosis.candidates, answers: undefined };
   const best = leastHarm(candidates);
   if (best === undefined) {
-    const all = nodes.map(({ name }) => answers?.get(name) ?? unhelpful);
-    return { message: `preemption: ${failureMessage(nodes.length, all)}`, nominatedNodeName: "" };
+    const nodes = cycle.snapshot.nodes.length;
+    const all = [...(answers?.map((answer) => [answer, 1] as const) ?? []), [unhelpful, nodes - (answers?.length ?? 0)] as const];
+    return {
+      message: `preemption: ${failureMessage(
+        nodes,
+        all.filter(([, count]) => count > 0),
+      )}`,
+      nominatedNodeName: "",
+    };
   }
   const { nodeName, victims } = best;
   const displaced = cycle.snapshot.nominatedTo(nodeName).filter(({ priority }) => priority < cycle.pod.priority);
@@ -50,26 +58,36 @@ interface PreemptionOptions {
   readonly random: Random;
 }
 
-/** Nodes where it would help that pods leave, and why it would not on others. */
+/** Nodes where it would help that pods leave, and why it would not on those where it could have. */
 function findCandidates(
   cycle: Cycle,
-  { refusals, filters }: Diagnosis,
+  { refusals, filters, verdicts }: Diagnosis,
   options: PreemptionOptions,
-): { candidates: readonly Candidate[]; answers: ReadonlyMap<string, Refusal> } {
-  const { nodes, objects } = cycle.snapshot;
-  const hopeful = nodes.filter(({ name }) => refusals.get(name)?.code === "unschedulable");
-  const budgets = hopeful.length === 0 ? [] : objects.podDisruptionBudgets.list();
+): { candidates: readonly Candidate[]; answers: readonly Refusal[] } {
+  const { snapshot } = cycle;
+  const hopeful = refusals.nodesRefused("unschedulable");
+  const budgets = hopeful.length === 0 ? [] : snapshot.objects.podDisruptionBudgets.list();
   const wanted = candidatesToFind(hopeful.length, options.args);
   const offset = hopeful.length === 0 ? 0 : options.random.integer(hopeful.length);
+  const isShared = verdicts !== undefined && filters.every(({ filter }) => filter.isLocal === true);
+  const known = isShared ? verdicts.candidates.under(versionsOf(budgets)) : undefined;
   const candidates: Candidate[] = [];
-  const answers = new Map<string, Refusal>();
+  const answers: Refusal[] = [];
   for (let index = 0; index < hopeful.length && candidates.length < wanted; index++) {
     const node = hopeful[(offset + index) % hopeful.length]!;
-    const answer = candidateOn(cycle, { node, filters }, budgets);
-    if (isRefusal(answer)) answers.set(node.name, answer);
+    const promised = snapshot.nominatedTo(node.name);
+    const work = () => candidateOn(cycle, { node, filters }, budgets);
+    const isOwn = promised.some(({ uid }) => uid === cycle.pod.uid);
+    const answer = known === undefined || isOwn ? work() : known.of(snapshot.positionOf(node), { node, promised }, work);
+    if (isRefusal(answer)) answers.push(answer);
     else candidates.push(answer);
   }
   return { candidates, answers };
+}
+
+/** Differs whenever one of the budgets does. */
+function versionsOf(budgets: readonly DeepReadonly<PodDisruptionBudget>[]): string {
+  return budgets.map(({ metadata: { uid, resourceVersion } }) => `${uid}/${resourceVersion}`).join();
 }
 
 function candidatesToFind(nodes: number, { minCandidateNodesPercentage, minCandidateNodesAbsolute }: DefaultPreemptionArgs): number {

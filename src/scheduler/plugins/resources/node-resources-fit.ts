@@ -1,4 +1,3 @@
-import { unresolvable, unschedulable } from "../../framework/refusal.ts";
 import { podInfoOf } from "../../state/pod-info.ts";
 import { NodeInfo } from "../../state/node-info.ts";
 import { resourceAmount } from "../../state/resources.ts";
@@ -15,9 +14,10 @@ import type { ScoringStrategy } from "./resource-scoring.ts";
 /** A node takes no more pods, and no more requests, than it has room for. */
 export function nodeResourcesFit(args: NodeResourcesFitArgs, { deviceClasses }: Pick<ClusterObjects, "deviceClasses">): Plugin {
   const isIgnored = ignoring(args);
+  const share = sharedRefusals();
   const refuserFor = (pod: PodInfo) => {
     const served = servedResources(pod, deviceClasses);
-    return (node: NodeInfo) => refusalOf(pod, node, (name) => isIgnored(name) || (served.has(name) && isLeftToDevices(name, node)));
+    return (node: NodeInfo) => refusalOf(pod, node, { share, isIgnored: (name) => isIgnored(name) || (served.has(name) && isLeftToDevices(name, node)) });
   };
   const score = resourceScorer(args.scoringStrategy);
   return {
@@ -51,7 +51,7 @@ export interface NodeResourcesFitArgs {
   readonly ignoredResourceGroups?: readonly string[];
 }
 
-function refusalOf(pod: PodInfo, node: NodeInfo, isIgnored: (name: string) => boolean): Refusal | undefined {
+function refusalOf(pod: PodInfo, node: NodeInfo, { share, isIgnored }: { share: Share; isIgnored: (name: string) => boolean }): Refusal | undefined {
   let reasons: string[] | undefined;
   let isHopeless = false;
   if (node.pods.length + 1 > node.allowedPods) reasons = ["Too many pods"];
@@ -69,8 +69,26 @@ function refusalOf(pod: PodInfo, node: NodeInfo, isIgnored: (name: string) => bo
     for (const [name, wanted] of requests.scalars)
       if (!isIgnored(name)) check(name, wanted, allocatable.scalars?.get(name) ?? 0, requested.scalars?.get(name) ?? 0);
   if (reasons === undefined) return undefined;
-  return isHopeless ? unresolvable(...reasons) : unschedulable(...reasons);
+  return share(isHopeless ? "unresolvable" : "unschedulable", reasons);
 }
+
+type Share = (code: "unresolvable" | "unschedulable", reasons: readonly string[]) => Refusal;
+
+/** Gives the same refusal for the same reasons, since thousands of nodes may have them. */
+function sharedRefusals(): Share {
+  const known = new Map<string, Refusal>();
+  return (code, reasons) => {
+    const key = `${code} ${reasons.join("\n")}`;
+    let refusal = known.get(key);
+    if (refusal === undefined) {
+      if (known.size >= knownLimit) known.clear();
+      known.set(key, (refusal = { code, reasons }));
+    }
+    return refusal;
+  };
+}
+
+const knownLimit = 1_000;
 
 function ignoring({ ignoredResources = [], ignoredResourceGroups = [] }: NodeResourcesFitArgs): (name: string) => boolean {
   if (ignoredResources.length + ignoredResourceGroups.length === 0) return () => false;
