@@ -25,9 +25,12 @@ export function addResult(state: ProbeState, probe: DeepReadonly<Probe>, isSucce
   return { verdict: run >= threshold ? isSuccess : state.verdict, last: isSuccess, run };
 }
 
-/** When the first try is due, for a container that started at `startedMs`. */
+/** A process that has just begun does not listen yet; a try that fails for it would cost a whole period, and a warning. */
+const listeningTakesMs = 100;
+
+/** When the first try is due, for a container that started at `startedMs`. (Kubernetes' kubelet begins somewhere in the first period.) */
 export function firstProbeMs(probe: DeepReadonly<Probe>, startedMs: number): number {
-  return startedMs + (probe.initialDelaySeconds ?? 0) * 1000;
+  return startedMs + Math.max((probe.initialDelaySeconds ?? 0) * 1000, listeningTakesMs);
 }
 
 export const periodMs = (probe: DeepReadonly<Probe>) => (probe.periodSeconds ?? 10) * 1000;

@@ -8,7 +8,7 @@ import { createSimulatedRuntime } from "../runtime/simulated.ts";
 import { callProbe } from "./handler-calls.ts";
 import { CallError } from "./network-calls.ts";
 import type { NetworkCalls } from "./network-calls.ts";
-import { addResult, initialProbeState } from "./probe-state.ts";
+import { addResult, firstProbeMs, initialProbeState } from "./probe-state.ts";
 import { Prober } from "./prober.ts";
 
 const runs: [name: string, probe: Probe, results: string, verdicts: string][] = [
@@ -27,6 +27,11 @@ for (const [name, probe, results, verdicts] of runs) {
     assert.equal(seen.join(""), verdicts);
   });
 }
+
+test("the first probe leaves the process a moment to listen", () => {
+  assert.equal(firstProbeMs({}, 5000), 5100);
+  assert.equal(firstProbeMs({ initialDelaySeconds: 2 }, 5000), 7000);
+});
 
 const clock = new VirtualClock();
 const network: NetworkCalls = {
