@@ -1,7 +1,7 @@
 import { deepEqual } from "../../apimachinery/json.ts";
 import { resources } from "../../client/index.ts";
 import { podFromTemplate } from "../pods/pod-from-template.ts";
-import { allowsNode } from "../nodes/node-affinity.ts";
+import { allowsNode, requiredNodeTerms, selectable } from "../../api/core-v1/node-matching.ts";
 import { taintsOf } from "../nodes/node-conditions.ts";
 import { tolerates } from "../taint-eviction/plan.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
@@ -41,7 +41,7 @@ export function isUpToDate({ metadata }: DeepReadonly<Pod>, set: DeepReadonly<Da
 /** The node that a pod is on or meant for. */
 export function targetNode({ spec }: DeepReadonly<Pod>): string {
   if (spec?.nodeName !== undefined && spec.nodeName !== "") return spec.nodeName;
-  for (const { matchFields = [] } of spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []) {
+  for (const { matchFields = [] } of requiredNodeTerms(spec) ?? []) {
     for (const { key, operator, values = [] } of matchFields) if (key === "metadata.name" && operator === "In" && values.length === 1) return values[0]!;
   }
   return "";
@@ -51,7 +51,7 @@ export function targetNode({ spec }: DeepReadonly<Pod>): string {
 export function fitOf(set: DeepReadonly<DaemonSet>, node: DeepReadonly<Node>): { readonly mayStart: boolean; readonly mayStay: boolean } {
   const spec = (set.spec?.template?.spec ?? { containers: [] }) as DeepReadonly<PodSpec>;
   const isNamed = spec.nodeName === undefined || spec.nodeName === "" || spec.nodeName === node.metadata.name;
-  if (!isNamed || !allowsNode(spec, node)) return { mayStart: false, mayStay: false };
+  if (!isNamed || !allowsNode(spec, selectable(node))) return { mayStart: false, mayStay: false };
   const tolerations = daemonTolerations(spec);
   const hard = taintsOf(node).filter((taint) => taint.effect !== "PreferNoSchedule" && !tolerations.some((toleration) => tolerates(toleration, taint)));
   return { mayStart: hard.length === 0, mayStay: hard.every(({ effect }) => effect !== "NoExecute") };

@@ -7,7 +7,7 @@ import type { Rejection } from "../pod-sync/node-context.ts";
 import { isSidecar } from "../pod-sync/runtime-names.ts";
 import { ofKind } from "../pod-sync/plan.ts";
 import { podRequests } from "../resources/pod-requests.ts";
-import { matchesNode } from "./node-affinity.ts";
+import { allowsNode, selectable } from "../../api/core-v1/node-matching.ts";
 import { tolerates } from "./tolerations.ts";
 
 /** What stands against a pod on a node: some fault that nothing cures, or else too little of some resources. Neither: taken. */
@@ -61,7 +61,7 @@ function outOf(resource: string, requested: number, used: number, capacity: numb
 }
 
 function unsuitableNode(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>): Rejection | undefined {
-  return matchesNode(pod, node)
+  return allowsNode(pod.spec, selectable(node))
     ? undefined
     : { reason: "NodeAffinity", message: "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector" };
 }

@@ -1,4 +1,4 @@
-import { matchesAnyTerm } from "../nodes/node-selector.ts";
+import { matchesAnyTerm } from "../../../api/core-v1/node-matching.ts";
 import type { DeepReadonly } from "../../../apimachinery/json.ts";
 import type { NodeSelector } from "../../../api/core-v1/types.ts";
 import type { Device, DeviceTaint, DeviceTaintRule, ResourceSlice } from "../../../api/resource-v1/types.ts";

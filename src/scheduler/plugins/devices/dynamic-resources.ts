@@ -2,7 +2,7 @@ import { parseDuration } from "../../../api/batch-v1/duration.ts";
 import { isRefusal, failed, unresolvable } from "../../framework/refusal.ts";
 import { ConfigurationError } from "../../config/configuration-error.ts";
 import { normalizeByHighest } from "../../framework/score-nodes.ts";
-import { matchesAnyTerm } from "../nodes/node-selector.ts";
+import { matchesAnyTerm } from "../../../api/core-v1/node-matching.ts";
 import { allocate } from "./allocate.ts";
 import { isHopeless } from "./binding-conditions.ts";
 import { ClaimWorld } from "./claim-world.ts";

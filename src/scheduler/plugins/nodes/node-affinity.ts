@@ -1,14 +1,14 @@
 import { unresolvable } from "../../framework/refusal.ts";
 import { normalizeByHighest } from "../../framework/score-nodes.ts";
-import { matchesAnyTerm, matchesNodeLabels, matchesTerm } from "./node-selector.ts";
+import { allowsNode, matchesAnyTerm, matchesTerm, requiredNodeTerms, selectable } from "../../../api/core-v1/node-matching.ts";
 import type { DeepReadonly } from "../../../apimachinery/json.ts";
 import type { Node, NodeAffinity, NodeSelectorTerm, Pod } from "../../../api/core-v1/types.ts";
 import type { Plugin } from "../../framework/plugin.ts";
-import type { SelectableNode } from "./node-selector.ts";
+import type { SelectableNode } from "../../../api/core-v1/node-matching.ts";
 
 /** Node selector and node affinity of the pod, and affinity that the profile adds to every pod. */
 export function nodeAffinity({ addedAffinity }: NodeAffinityArgs): Plugin {
-  const isWanted = (pod: DeepReadonly<Pod>, node: SelectableNode) => addedTermsMatch(addedAffinity, node) && matchesRequired(pod, node);
+  const isWanted = (pod: DeepReadonly<Pod>, node: SelectableNode) => addedTermsMatch(addedAffinity, node) && allowsNode(pod.spec, node);
   return {
     name: "NodeAffinity",
     events: [
@@ -23,14 +23,14 @@ export function nodeAffinity({ addedAffinity }: NodeAffinityArgs): Plugin {
     ],
     preFilter({ pod: { pod } }) {
       if (!hasRequired(pod) && addedAffinity?.requiredDuringSchedulingIgnoredDuringExecution === undefined) return "skip";
-      const nodeNames = namesIn(requiredTerms(pod));
+      const nodeNames = namesIn(requiredNodeTerms(pod.spec));
       if (nodeNames?.size === 0) return conflict;
       return {
         isLocal: true,
         ...(nodeNames !== undefined && { nodeNames }),
         refuse(node) {
           if (!addedTermsMatch(addedAffinity, node)) return notAsAdded;
-          return matchesRequired(pod, node) ? undefined : notWanted;
+          return allowsNode(pod.spec, node) ? undefined : notWanted;
         },
       };
     },
@@ -53,24 +53,12 @@ export interface NodeAffinityArgs {
   readonly addedAffinity?: DeepReadonly<NodeAffinity>;
 }
 
-/** Whether the node has the labels that the pod asks for. */
-export function matchesRequired(pod: DeepReadonly<Pod>, node: SelectableNode): boolean {
-  const selector = pod.spec?.nodeSelector;
-  if (selector !== undefined && !matchesNodeLabels(selector, node.labels)) return false;
-  const terms = requiredTerms(pod);
-  return terms === undefined || matchesAnyTerm(terms, node);
-}
-
 const notWanted = unresolvable("node(s) didn't match Pod's node affinity/selector");
 const notAsAdded = unresolvable("node(s) didn't match scheduler-enforced node affinity");
 const conflict = unresolvable("pod affinity terms conflict");
 
 function hasRequired(pod: DeepReadonly<Pod>): boolean {
-  return pod.spec?.nodeSelector !== undefined || requiredTerms(pod) !== undefined;
-}
-
-function requiredTerms(pod: DeepReadonly<Pod>): readonly DeepReadonly<NodeSelectorTerm>[] | undefined {
-  return pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  return pod.spec?.nodeSelector !== undefined || requiredNodeTerms(pod.spec) !== undefined;
 }
 
 /** When every term names its nodes: those names, so that no other node is looked at. */
@@ -93,8 +81,4 @@ function namesIn(terms: readonly DeepReadonly<NodeSelectorTerm>[] | undefined): 
 function addedTermsMatch(added: NodeAffinityArgs["addedAffinity"], node: SelectableNode): boolean {
   const terms = added?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
   return terms === undefined || matchesAnyTerm(terms, node);
-}
-
-function selectable(node: DeepReadonly<Node>): SelectableNode {
-  return { name: node.metadata.name ?? "", labels: node.metadata.labels ?? {} };
 }

@@ -1,12 +1,12 @@
 import { matchesLabels } from "../../../../apimachinery/selectors/label-selector.ts";
 import { selectorKey, selectorOf } from "../../../state/pod-info.ts";
 import { defaultSelector } from "../default-selector.ts";
-import { matchesRequired } from "../../nodes/node-affinity.ts";
+import { allowsNode } from "../../../../api/core-v1/node-matching.ts";
 import { isTolerated, keepsAway } from "../../nodes/tolerations.ts";
 import type { DeepReadonly } from "../../../../apimachinery/json.ts";
 import type { LabelSelector } from "../../../../apimachinery/selectors/label-selector.ts";
 import type { TopologySpreadConstraint } from "../../../../api/core-v1/types.ts";
-import type { SelectableNode } from "../../nodes/node-selector.ts";
+import type { SelectableNode } from "../../../../api/core-v1/node-matching.ts";
 import type { NodeInfo } from "../../../state/node-info.ts";
 import type { PodInfo } from "../../../state/pod-info.ts";
 import type { ClusterObjects, Snapshot } from "../../../state/snapshot.ts";
@@ -60,7 +60,7 @@ export function countsAll({ honorsAffinity, honorsTaints }: Constraint, { pod }:
 
 /** Whether the node's pods and its domain count for the constraint. */
 export function isCounted(constraint: Constraint, pod: PodInfo, node: NodeInfo): boolean {
-  if (constraint.honorsAffinity && !matchesRequired(pod.pod, node)) return false;
+  if (constraint.honorsAffinity && !allowsNode(pod.pod.spec, node)) return false;
   return !constraint.honorsTaints || node.taints.every((taint) => !keepsAway(taint) || isTolerated(taint, pod.pod.spec?.tolerations));
 }
 

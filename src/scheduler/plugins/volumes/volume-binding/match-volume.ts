@@ -1,6 +1,6 @@
 import { matchesLabels } from "../../../../apimachinery/selectors/label-selector.ts";
 import { selectorOf } from "../../../state/pod-info.ts";
-import { matchesAnyTerm } from "../../nodes/node-selector.ts";
+import { matchesAnyTerm } from "../../../../api/core-v1/node-matching.ts";
 import { capacityBytes, classOfClaim, classOfVolume, isFor, requestedBytes } from "./claim-facts.ts";
 import type { NodeInfo } from "../../../state/node-info.ts";
 import type { Claim, Volume } from "./volume-world.ts";

@@ -1,5 +1,23 @@
-import type { DeepReadonly } from "../../../apimachinery/json.ts";
-import type { NodeSelectorRequirement, NodeSelectorTerm } from "../../../api/core-v1/types.ts";
+/** Which nodes a pod, or a volume, may have: node selectors and required node affinity (API type "NodeSelector"). Pure. */
+import type { DeepReadonly } from "../../apimachinery/json.ts";
+import type { Node, NodeSelectorRequirement, NodeSelectorTerm, PodSpec } from "./types.ts";
+
+/** Whether a node is one that a pod's `nodeSelector` and required node affinity allow. */
+export function allowsNode(spec: DeepReadonly<PodSpec> | undefined, node: SelectableNode): boolean {
+  const selector = spec?.nodeSelector;
+  if (selector !== undefined && !matchesNodeLabels(selector, node.labels)) return false;
+  const terms = requiredNodeTerms(spec);
+  return terms === undefined || matchesAnyTerm(terms, node);
+}
+
+/** The terms of required node affinity, one of which has to select the node; undefined when there is none. */
+export function requiredNodeTerms(spec: DeepReadonly<PodSpec> | undefined): readonly DeepReadonly<NodeSelectorTerm>[] | undefined {
+  return spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+}
+
+export function selectable({ metadata: { name = "", labels = {} } }: DeepReadonly<Node>): SelectableNode {
+  return { name, labels };
+}
 
 /** What node selectors look at. */
 export interface SelectableNode {
@@ -7,7 +25,7 @@ export interface SelectableNode {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Whether one of the terms selects the node; an empty term selects nothing (API type "NodeSelector"). */
+/** Whether one of the terms selects the node; an empty term selects nothing. */
 export function matchesAnyTerm(terms: readonly DeepReadonly<NodeSelectorTerm>[], node: SelectableNode): boolean {
   return terms.some((term) => matchesTerm(term, node));
 }
@@ -20,7 +38,7 @@ export function matchesTerm({ matchExpressions = [], matchFields = [] }: DeepRea
   );
 }
 
-export function matchesNodeLabels(selector: Readonly<Record<string, string>>, labels: Readonly<Record<string, string>>): boolean {
+function matchesNodeLabels(selector: Readonly<Record<string, string>>, labels: Readonly<Record<string, string>>): boolean {
   for (const key in selector) if (selector[key] !== valueOf(labels, key)) return false;
   return true;
 }
