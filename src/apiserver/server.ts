@@ -232,7 +232,10 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
           levels: cacheOf(flowGroup, "prioritylevelconfigurations"),
         })
       : undefined,
-    inFlight: new InFlight({ readOnly: settings.maxRequestsInFlight, mutating: settings.maxMutatingRequestsInFlight }, { clock, metrics }),
+    inFlight: new InFlight(
+      { readOnly: settings.maxRequestsInFlight, mutating: settings.maxMutatingRequestsInFlight },
+      { clock, metrics, isLimiting: !settings.hasPriorityAndFairness },
+    ),
     watchCounts,
     bookmarks: new Bookmarks(clock),
     reloads,

@@ -264,3 +264,57 @@ test("fairness: what many watch costs more to write", async () => {
   await Promise.all(watches.map((watch) => watch.ended));
   await cluster.close();
 });
+
+test("fairness: each nanosecond counts in the histograms of what a level uses", async () => {
+  const { cluster, store, hold } = await start();
+  const series = async () => {
+    const lines = (await ask(cluster, "GET", "/metrics")).text.split("\n").map((line): [string, number] => {
+      const end = line.lastIndexOf(" ");
+      return [line.slice(0, end).replace("apiserver_flowcontrol_", ""), Number(line.slice(end + 1))];
+    });
+    return new Map(lines);
+  };
+  await cluster.advance(1000);
+  const before = await series();
+  const first = hold("pf-queue", "a");
+  await loopTurn();
+  const second = hold("pf-queue", "b");
+  await cluster.clock.advance(2000, loopTurn);
+  const after = await series();
+  const grown = (name: string) => after.get(name)! - before.get(name)!;
+  const nanoseconds = 2_000_000_000;
+  for (const [name, times] of Object.entries({
+    // One seat; one request has it, the other wants it and fills the queue.
+    'demand_seats_sum{priority_level="pf-queue"}': 2,
+    'demand_seats_bucket{priority_level="pf-queue",le="1.7"}': 0,
+    'demand_seats_bucket{priority_level="pf-queue",le="2"}': 1,
+    'demand_seats_count{priority_level="pf-queue"}': 1,
+    'priority_level_seat_utilization_sum{phase="executing",priority_level="pf-queue"}': 1,
+    'priority_level_request_utilization_sum{phase="executing",priority_level="pf-queue"}': 1,
+    'priority_level_request_utilization_sum{phase="waiting",priority_level="pf-queue"}': 1,
+    'priority_level_request_utilization_sum{phase="waiting",priority_level="pf-reject"}': 0,
+    'priority_level_request_utilization_count{phase="waiting",priority_level="pf-reject"}': 1,
+    'read_vs_write_current_requests_sum{phase="executing",request_kind="mutating"}': 1,
+    'read_vs_write_current_requests_sum{phase="waiting",request_kind="mutating"}': 1,
+    'read_vs_write_current_requests_sum{phase="waiting",request_kind="readOnly"}': 0,
+  }))
+    equal(grown(name), times * nanoseconds, name);
+  equal(after.get('request_dispatch_no_accommodation_total{flow_schema="pf-queue",priority_level="pf-queue"}'), 1);
+  // What executes was guessed to take 3 ms of the queue's virtual time.
+  equal(after.get('dispatch_r{priority_level="pf-queue"}'), 0);
+  equal(after.get('latest_s{priority_level="pf-queue"}'), 0);
+  equal(after.get('next_s_bounds{bound="min",priority_level="pf-queue"}'), 0.003);
+  equal(after.get('next_discounted_s_bounds{bound="max",priority_level="pf-queue"}'), 0);
+  store.letGo();
+  await first;
+  await loopTurn();
+  store.letGo();
+  await second;
+  const count = 'request_execution_seconds_count{flow_schema="exempt",priority_level="exempt",type="watch"}';
+  const watch = await openWatch(cluster, `${configMaps}?watch=true`);
+  await cluster.turn();
+  equal((await series()).get(count), (after.get(count) ?? 0) + 1);
+  watch.stop();
+  await watch.ended;
+  await cluster.close();
+});

@@ -50,7 +50,10 @@ export class FlowControl {
 
   /** Brings the gauges up to date. */
   readMetrics(): void {
-    this.#metrics.readLevels(this.levels(), this.#levels.fairFraction);
+    const nowMs = this.#clock.monotonicMs();
+    const levels = this.levels();
+    for (const level of levels) level.readUse(nowMs);
+    this.#metrics.readLevels(levels, this.#levels.fairFraction);
   }
 
   /** Lets a request in, makes it wait or refuses it. What was let in must be ended with `finish`. */
@@ -75,6 +78,7 @@ export class FlowControl {
         series.waitingSeats.value += request.seats;
         series.queueLength.observe(request.queue!.waiting.length);
         request.onStart = () => visit.called();
+        request.onUnaccommodated = () => (series.unaccommodated.value += 1);
         this.#start(level.dispatch(nowMs));
         if (visit.isWaiting) this.#arm(nowMs);
         break;
@@ -96,8 +100,9 @@ export class FlowControl {
   /** Of a visit that executes: it is done. */
   finish(visit: Visit): void {
     const nowMs = this.#clock.monotonicMs();
-    visit.flow.series.execution.observe((nowMs - visit.request.startedMs) / 1000);
-    const { level } = visit.flow;
+    const { level, series } = visit.flow;
+    const isWatch = visit.request.details.info.verb === "watch";
+    (isWatch ? series.watchBeginning : series.execution).observe((nowMs - visit.request.startedMs) / 1000);
     this.#start(level.release(nowMs));
     this.#start(level.finish(visit.request, nowMs));
     if (level.queueSet.waiting > 0) this.#arm(nowMs);

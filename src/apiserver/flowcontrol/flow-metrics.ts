@@ -1,12 +1,17 @@
 /** Metrics of priority and fairness, under the names that Kubernetes declares (reference page "Kubernetes Metrics"). */
 import type { Counter, Gauge, Histogram, MetricRegistry } from "../../base/metrics.ts";
+import type { LevelSamples } from "./level-use.ts";
 import type { PriorityLevel, Refusal } from "./priority-level.ts";
+import type { QueueSet } from "./queues/queue-set.ts";
 
 const waitBuckets = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 const lengthBuckets = [0, 10, 25, 50, 100, 250, 500, 1000];
 const executionBuckets = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 const seatBuckets = [1, 2, 4, 10];
 const watchBuckets = [0, 1, 10, 100, 1000, 10_000];
+const demandBuckets = [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6];
+const seatUseBuckets = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
+const requestUseBuckets = [0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1];
 
 /** What one flow schema does at one level. */
 export interface FlowSeries {
@@ -18,6 +23,9 @@ export interface FlowSeries {
   readonly waitBeforeExecution: { observe(seconds: number): void };
   readonly waitInVain: { observe(seconds: number): void };
   readonly execution: { observe(seconds: number): void };
+  readonly watchBeginning: { observe(seconds: number): void };
+  /** Times that its turn had come and too few seats were free. */
+  readonly unaccommodated: { value: number };
   readonly queueLength: { observe(length: number): void };
   readonly estimatedSeats: { observe(seats: number): void };
   readonly watches: { observe(count: number): void };
@@ -52,10 +60,22 @@ export class FlowMetrics {
       waitBeforeExecution: wait.series("true", schema, level),
       waitInVain: wait.series("false", schema, level),
       execution: execution.series(schema, level, "regular"),
+      watchBeginning: execution.series(schema, level, "watch"),
+      unaccommodated: of(flow.unaccommodated),
       queueLength: of(flow.queueLength),
       estimatedSeats: of(flow.estimatedSeats),
       watches: of(flow.watches),
       refused: (reason) => rejected.add(1, schema, level, reason),
+    };
+  }
+
+  samplesOf(level: string): LevelSamples {
+    const { demand, seatUse, requestUse } = this.#families;
+    return {
+      demand: demand.series(level),
+      seats: seatUse.series("executing", level),
+      executing: requestUse.series("executing", level),
+      waiting: requestUse.series("waiting", level),
     };
   }
 
@@ -74,8 +94,19 @@ export class FlowMetrics {
       gauges.deviation.set(lastPeriod.deviation, name);
       gauges.peak.set(lastPeriod.peak, name);
       gauges.smoothed.set(level.smoothed, name);
-      if (!level.isExempt) gauges.virtualTime.set(queueSet.virtualTime, name);
+      if (!level.isExempt) this.#readVirtualTimes(name, queueSet);
     }
+  }
+
+  #readVirtualTimes(name: string, { virtualTime, dispatched }: QueueSet): void {
+    const { level: gauges, nextStart, nextDiscountedStart } = this.#families;
+    gauges.virtualTime.set(virtualTime, name);
+    gauges.dispatchedAt.set(dispatched.atR, name);
+    gauges.latestStart.set(dispatched.startR, name);
+    nextStart.set(dispatched.earliest, "min", name);
+    nextStart.set(dispatched.latest, "max", name);
+    nextDiscountedStart.set(dispatched.earliestDiscounted, "min", name);
+    nextDiscountedStart.set(dispatched.latestDiscounted, "max", name);
   }
 }
 
@@ -93,6 +124,7 @@ function declare(registry: MetricRegistry) {
       waiting: gauge("current_inqueue_requests", "Requests that wait in queues."),
       waitingSeats: gauge("current_inqueue_seats", "Seats that waiting requests want."),
       dispatched: counter("dispatched_requests_total", "Requests that began to execute."),
+      unaccommodated: counter("request_dispatch_no_accommodation_total", "Times that it was a request's turn and too few seats were free."),
       queueLength: histogram("request_queue_length_after_enqueue", "Length of the queue that a request found, itself included.", lengthBuckets),
       estimatedSeats: histogram("work_estimated_seats", "Seats that requests were estimated to need.", seatBuckets),
       watches: histogram("watch_count_samples", "Watches that are told of a write.", watchBuckets),
@@ -100,6 +132,25 @@ function declare(registry: MetricRegistry) {
     rejected: counter("rejected_requests_total", "Requests that were refused.", ["reason"]),
     wait: registry.histogram(`${prefix}request_wait_duration_seconds`, "Time that requests waited in queues.", waitBuckets, ["execute", ...labels]),
     execution: registry.histogram(`${prefix}request_execution_seconds`, "Time that requests took once they executed.", executionBuckets, [...labels, "type"]),
+    demand: registry.histogram(`${prefix}demand_seats`, "Seats wanted, as a fraction of the nominal ones, each nanosecond.", demandBuckets, ["priority_level"]),
+    seatUse: registry.histogram(
+      `${prefix}priority_level_seat_utilization`,
+      "Seats in use, as a fraction of the nominal ones, each nanosecond.",
+      seatUseBuckets,
+      ["phase", "priority_level"],
+    ),
+    requestUse: registry.histogram(
+      `${prefix}priority_level_request_utilization`,
+      "Requests that wait or execute, as a fraction of their limit, each nanosecond.",
+      requestUseBuckets,
+      ["phase", "priority_level"],
+    ),
+    nextStart: registry.gauge(`${prefix}next_s_bounds`, "Earliest and latest virtual start of the queues' next requests.", ["bound", "priority_level"]),
+    nextDiscountedStart: registry.gauge(
+      `${prefix}next_discounted_s_bounds`,
+      "Earliest and latest virtual start of the queues' next requests, less the work under way.",
+      ["bound", "priority_level"],
+    ),
     fairFraction: registry.gauge(`${prefix}seat_fair_frac`, "Fraction of its target that every level gets of the seats."),
     level: {
       nominal: ofLevel("nominal_limit_seats", "Seats of the level by its shares."),
@@ -112,6 +163,8 @@ function declare(registry: MetricRegistry) {
       peak: ofLevel("demand_seats_high_watermark", "Most seats wanted in the last period."),
       smoothed: ofLevel("demand_seats_smoothed", "Seats wanted, smoothed over periods."),
       virtualTime: ofLevel("current_r", "Virtual time of the level's queues."),
+      dispatchedAt: ofLevel("dispatch_r", "Virtual time when a request was dispatched last."),
+      latestStart: ofLevel("latest_s", "Virtual start of the request that was dispatched last."),
     },
   };
 }

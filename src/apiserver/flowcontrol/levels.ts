@@ -95,15 +95,13 @@ export class Levels {
   ): readonly SeatRequest[] {
     const known = this.#levels.get(name);
     if (known === undefined) {
-      const level = new PriorityLevel(name, spec, nowMs);
-      level.limits = limits;
+      const level = new PriorityLevel(name, spec, { samples: this.#options.metrics.samplesOf(name), nowMs });
       level.target = limits.nominal;
       this.#levels.set(name, level);
-      return level.setLimit(limits.nominal, nowMs);
+      return [...level.configure(spec, limits, nowMs), ...level.setLimit(limits.nominal, nowMs)];
     }
-    known.limits = limits;
     const limit = Math.min(limits.upper, Math.max(limits.lower, known.queueSet.limit));
-    return [...known.configure(spec, nowMs), ...known.setLimit(limit, nowMs)];
+    return [...known.configure(spec, limits, nowMs), ...known.setLimit(limit, nowMs)];
   }
 
   #specs(): Map<string, { readonly spec: PriorityLevelConfigurationSpec; readonly uid: string }> {

@@ -1,6 +1,8 @@
 /** One priority level at work: its queues, its limits, its demand and what became of its requests. Driven by FlowControl, which tells the time. */
 import type { PriorityLevelConfigurationSpec } from "../../api/flowcontrol-v1/types.ts";
 import { Heap } from "../../base/heap.ts";
+import type { LevelSamples } from "./level-use.ts";
+import { LevelUse } from "./level-use.ts";
 import { QueueSet } from "./queues/queue-set.ts";
 import type { Arrival, QueueSetConfig } from "./queues/queue-set.ts";
 import { SeatDemand } from "./queues/seat-demand.ts";
@@ -20,7 +22,8 @@ export class PriorityLevel {
   readonly counts = { dispatched: 0, refused: 0, timedOut: 0, cancelled: 0 };
   /** Its object is gone; it ends when its last request does. */
   isQuiescing = false;
-  limits: SeatLimits = { nominal: 0, lower: 0, upper: 0 };
+  #limits: SeatLimits = { nominal: 0, lower: 0, upper: 0 };
+  readonly #use: LevelUse;
   handSize = 0;
   smoothed = 0;
   target = 0;
@@ -28,12 +31,17 @@ export class PriorityLevel {
   /** Finished requests that still hold seats, the next to give them back first. */
   readonly #keeping = new Heap<{ readonly dueMs: number; readonly request: SeatRequest }>((a, b) => a.dueMs - b.dueMs);
 
-  constructor(name: string, spec: PriorityLevelConfigurationSpec, nowMs: number) {
+  constructor(name: string, spec: PriorityLevelConfigurationSpec, { samples, nowMs }: { readonly samples: LevelSamples; readonly nowMs: number }) {
     this.name = name;
+    this.#use = new LevelUse(samples, nowMs);
     this.isExempt = spec.type === "Exempt";
     this.queueSet = new QueueSet(queueConfig(spec), this.isExempt ? Number.POSITIVE_INFINITY : 0, nowMs);
     this.demand = new SeatDemand(nowMs);
     this.handSize = spec.limited?.limitResponse?.queuing?.handSize ?? 0;
+  }
+
+  get limits(): SeatLimits {
+    return this.#limits;
   }
 
   /** When the next seats that are kept come free. */
@@ -45,9 +53,17 @@ export class PriorityLevel {
     return this.queueSet.isIdle;
   }
 
-  configure(spec: PriorityLevelConfigurationSpec, nowMs: number): readonly SeatRequest[] {
+  configure(spec: PriorityLevelConfigurationSpec, limits: SeatLimits, nowMs: number): readonly SeatRequest[] {
+    const config = queueConfig(spec);
+    this.#limits = limits;
+    this.#use.setLimits({ nominalSeats: limits.nominal, waiting: config.queues * config.queueLengthLimit }, nowMs);
     this.handSize = spec.limited?.limitResponse?.queuing?.handSize ?? 0;
-    return this.#noted(this.queueSet.configure(queueConfig(spec), nowMs), nowMs);
+    return this.#noted(this.queueSet.configure(config, nowMs), nowMs);
+  }
+
+  /** Brings the histograms up to date. */
+  readUse(nowMs: number): void {
+    this.#use.bringUpTo(nowMs);
   }
 
   setLimit(seats: number, nowMs: number): readonly SeatRequest[] {
@@ -95,6 +111,7 @@ export class PriorityLevel {
   #noteDemand(nowMs: number): void {
     const { seatsInUse, seatsWaiting } = this.queueSet;
     this.demand.set(seatsInUse + seatsWaiting, nowMs);
+    this.#use.note(this.queueSet, nowMs);
   }
 }
 

@@ -16,6 +16,16 @@ export interface QueueSetConfig {
 
 export type Arrival = "executing" | "waiting" | "queue-full" | "concurrency-limit";
 
+/** In virtual time: of the last dispatch, and of the starts of what was first in each queue then (discounted: less the work under way). */
+export interface LastDispatch {
+  atR: number;
+  startR: number;
+  earliest: number;
+  latest: number;
+  earliestDiscounted: number;
+  latestDiscounted: number;
+}
+
 const nobody: readonly SeatRequest[] = [];
 
 export class QueueSet {
@@ -32,6 +42,8 @@ export class QueueSet {
   #virtualTime = 0;
   #advancedMs: number;
   #lastPicked = -1;
+  /** When a request was dispatched last, and what it was chosen among; for metrics. */
+  readonly dispatched: LastDispatch = { atR: 0, startR: 0, earliest: 0, latest: 0, earliestDiscounted: 0, latestDiscounted: 0 };
 
   constructor(config: QueueSetConfig, limit: number, nowMs: number) {
     this.#config = config;
@@ -86,6 +98,7 @@ export class QueueSet {
     if (this.#waiting === 0 && this.#fits(request)) {
       const queue = this.#activate(index);
       queue.nextDispatchR = Math.max(queue.nextDispatchR, this.#virtualTime);
+      this.#noteStarts(queue.nextDispatchR, queue.nextDispatchR - workUnderWay(queue), true);
       this.#begin(request, queue, nowMs);
       return "executing";
     }
@@ -172,7 +185,7 @@ export class QueueSet {
     for (const card of hand) {
       const queue = this.#queues.get(card);
       if (queue === undefined) return card;
-      const load = queue.waitingWork + queue.seatsInUse * guessedSeconds;
+      const load = queue.waitingWork + workUnderWay(queue);
       if (load < least) {
         least = load;
         best = card;
@@ -209,7 +222,10 @@ export class QueueSet {
     while (this.#waiting > 0) {
       const queue = this.#next();
       const request = queue.waiting[0]!;
-      if (!this.#fits(request)) break;
+      if (!this.#fits(request)) {
+        request.onUnaccommodated?.();
+        break;
+      }
       this.#lastPicked = queue.index;
       queue.waiting.shift();
       this.#begin(request, queue, nowMs);
@@ -226,6 +242,7 @@ export class QueueSet {
     for (const queue of this.#queues.values()) {
       const first = queue.waiting[0];
       if (first === undefined) continue;
+      this.#noteStarts(queue.nextDispatchR, queue.nextDispatchR - workUnderWay(queue), best === undefined);
       const finish = queue.nextDispatchR + workOf(first.work);
       if (finish < earliest || (finish === earliest && this.#turnOf(queue) < this.#turnOf(best!))) {
         earliest = finish;
@@ -233,6 +250,14 @@ export class QueueSet {
       }
     }
     return best!;
+  }
+
+  #noteStarts(start: number, discounted: number, isFirst: boolean): void {
+    const noted = this.dispatched;
+    noted.earliest = isFirst ? start : Math.min(noted.earliest, start);
+    noted.latest = isFirst ? start : Math.max(noted.latest, start);
+    noted.earliestDiscounted = isFirst ? discounted : Math.min(noted.earliestDiscounted, discounted);
+    noted.latestDiscounted = isFirst ? discounted : Math.max(noted.latestDiscounted, discounted);
   }
 
   #turnOf({ index }: FairQueue): number {
@@ -251,6 +276,8 @@ export class QueueSet {
     }
     queue.executing.add(request);
     queue.seatsInUse += request.seats;
+    this.dispatched.atR = this.#virtualTime;
+    this.dispatched.startR = queue.nextDispatchR;
     queue.nextDispatchR += workOf(request.work);
   }
 
@@ -269,4 +296,9 @@ export class QueueSet {
   #dropEmpty(queue: FairQueue): void {
     if (queue.waiting.length === 0 && queue.executing.size === 0) this.#queues.delete(queue.index);
   }
+}
+
+/** In seat-seconds, as it was guessed. */
+function workUnderWay({ seatsInUse }: FairQueue): number {
+  return seatsInUse * guessedSeconds;
 }

@@ -13,6 +13,8 @@ export class SeatRequest {
   queue: FairQueue | undefined;
   /** Called when its turn comes; set by whoever waits. */
   onStart: (() => void) | undefined;
+  /** Called when it is its turn and too few seats are free. */
+  onUnaccommodated: (() => void) | undefined;
 
   constructor(flow: FlowName, work: WorkEstimate, given: { readonly arrivedMs: number; readonly details: RequestDetails }) {
     this.flow = flow;
