@@ -77,7 +77,15 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     ),
     ...(quotaRules === undefined
       ? []
-      : [on("resourcequota-controller", ["resourcequota"], () => resourceQuotaController({ rules: quotaRules, ...workers("resource-quota", 5) }))]),
+      : [
+          on("resourcequota-controller", ["resourcequota"], () =>
+            resourceQuotaController({
+              rules: quotaRules,
+              syncPeriodMs: durationFlag(flags, "resource-quota-sync-period", 300_000),
+              ...workers("resource-quota", 5),
+            }),
+          ),
+        ]),
     on("namespace-controller", ["namespace"], () =>
       namespaceController({ ...workers("namespace", 10), ...(namespaceGraceMs !== undefined && { graceMs: namespaceGraceMs }) }),
     ),

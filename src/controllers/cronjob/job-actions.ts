@@ -20,7 +20,7 @@ export function createJob(cronJob: DeepReadonly<CronJob>, { scheduledMs, timeZon
       name: jobName(cronJob, scheduledMs),
       namespace: cronJob.metadata.namespace ?? "",
       ...(labels !== undefined && { labels: { ...labels } }),
-      annotations: { ...annotations, "batch.kubernetes.io/cronjob-scheduled-timestamp": zonedText(scheduledMs, timeZone) },
+      annotations: { ...annotations, [scheduledKey]: zonedText(scheduledMs, timeZone) },
       ownerReferences: [controllerReference(resources.cronJobs, cronJob)],
     },
     spec: deepCopy(template?.spec ?? { template: {} }) as NonNullable<Job["spec"]>,
@@ -34,7 +34,8 @@ export function createJob(cronJob: DeepReadonly<CronJob>, { scheduledMs, timeZon
   });
 }
 
-export function deleteJob(cronJob: DeepReadonly<CronJob>, job: DeepReadonly<Job>): Action {
+/** `onFailure`: whether the rest of the plan may go on without the deletion. */
+export function deleteJob(cronJob: DeepReadonly<CronJob>, job: DeepReadonly<Job>, onFailure: "continue" | "stop"): Action {
   const { name } = job.metadata;
   return deleteAction(
     resources.jobs,
@@ -45,7 +46,7 @@ export function deleteJob(cronJob: DeepReadonly<CronJob>, job: DeepReadonly<Job>
       onError: (error) =>
         isNotFound(error)
           ? { severity: "ignore" }
-          : { severity: "continue", actions: [tell(cronJob, "Warning", "FailedDelete", `Deleted job: ${error.message}`)] },
+          : { severity: onFailure, actions: [tell(cronJob, "Warning", "FailedDelete", `Deleted job: ${error.message}`)] },
     },
   );
 }
@@ -57,6 +58,16 @@ export function jobReference(job: DeepReadonly<Job>): NonNullable<CronJobStatus[
 export function tell(cronJob: DeepReadonly<CronJob>, type: "Normal" | "Warning", reason: string, message: string): Action {
   return eventAction(referenceTo(resources.cronJobs, cronJob), { type, reason, message });
 }
+
+/** The time for which the controller made a Job; undefined for one that somebody else made. */
+export function scheduledMsOf(cronJob: DeepReadonly<CronJob>, { metadata }: DeepReadonly<Job>): number | undefined {
+  const scheduled = metadata.annotations?.[scheduledKey];
+  if (scheduled === undefined) return undefined;
+  const scheduledMs = Date.parse(scheduled);
+  return metadata.name === jobName(cronJob, scheduledMs) ? scheduledMs : undefined;
+}
+
+const scheduledKey = "batch.kubernetes.io/cronjob-scheduled-timestamp";
 
 /** RFC 3339 with the zone's offset. */
 function zonedText(ms: number, timeZone: string): string {

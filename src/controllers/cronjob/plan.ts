@@ -6,7 +6,7 @@ import { edited, resources } from "../../client/index.ts";
 import { updateStatusAction } from "../../operator/index.ts";
 import { whenGone } from "../ownership/when-gone.ts";
 import { jobCondition } from "../job/outcome.ts";
-import { createJob, deleteJob, jobName, jobReference, tell } from "./job-actions.ts";
+import { createJob, deleteJob, jobName, jobReference, scheduledMsOf, tell } from "./job-actions.ts";
 import { lastTime, nextTime } from "./schedule-times.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Schedule } from "../../api/batch-v1/schedule.ts";
@@ -20,7 +20,7 @@ import type { Action, Outcome, Plan } from "../../operator/index.ts";
 export function planCronJob({ cronJob, jobs }: CronJobSnapshot, nowMs: number): Plan {
   const listed = reviewJobs(cronJob, jobs);
   const cleaned = surplusHistory(cronJob, jobs);
-  const before = [...listed.actions, ...cleaned.map((job) => deleteJob(cronJob, job))];
+  const before = [...listed.actions, ...cleaned.map((job) => deleteJob(cronJob, job, "continue"))];
   const status = { ...listed.status, active: (listed.status.active ?? []).filter(({ uid }) => !cleaned.some(({ metadata }) => metadata.uid === uid)) };
   const due = cronJob.metadata.deletionTimestamp === undefined ? decide(cronJob, jobs, status, nowMs) : { actions: [] };
   return {
@@ -45,17 +45,20 @@ interface Due {
   readonly replaced?: readonly string[];
 }
 
-/** The list of running Jobs as it is now. */
+/** The list of running Jobs as it is now. What was made and never noted, since the status could not be written, is noted now. */
 function reviewJobs(cronJob: DeepReadonly<CronJob>, jobs: readonly DeepReadonly<Job>[]): { status: CronJobStatus; actions: Action[] } {
   const actions: Action[] = [];
   const { active: _active, ...rest } = (cronJob.status ?? {}) as CronJobStatus;
   let active = [...(cronJob.status?.active ?? [])] as NonNullable<CronJobStatus["active"]>;
-  let lastSuccessfulTime = rest.lastSuccessfulTime;
+  let { lastSuccessfulTime, lastScheduleTime } = rest;
   for (const job of jobs) {
+    const scheduledMs = scheduledMsOf(cronJob, job);
+    if (scheduledMs !== undefined && (lastScheduleTime === undefined || scheduledMs > parseTime(lastScheduleTime))) lastScheduleTime = formatTime(scheduledMs);
     const isListed = active.some(({ uid }) => uid === job.metadata.uid);
     const end = jobCondition(job, "Complete") ?? jobCondition(job, "Failed");
     if (!isListed && end === undefined) {
       actions.push(tell(cronJob, "Warning", "UnexpectedJob", `Saw a job that the controller did not create or forgot: ${job.metadata.name}`));
+      if (scheduledMs !== undefined) active.push(jobReference(job));
     } else if (isListed && end !== undefined) {
       active = active.filter(({ uid }) => uid !== job.metadata.uid);
       actions.push(tell(cronJob, "Normal", "SawCompletedJob", `Saw completed job: ${job.metadata.name}, condition: ${end.type}`));
@@ -68,7 +71,10 @@ function reviewJobs(cronJob: DeepReadonly<CronJob>, jobs: readonly DeepReadonly<
     active = active.filter((reference) => reference.uid !== uid);
     actions.push(tell(cronJob, "Normal", "MissingJob", `Active job went missing: ${name}`));
   }
-  return { status: { ...rest, active, ...(lastSuccessfulTime !== undefined && { lastSuccessfulTime }) }, actions };
+  return {
+    status: { ...rest, active, ...(lastScheduleTime !== undefined && { lastScheduleTime }), ...(lastSuccessfulTime !== undefined && { lastSuccessfulTime }) },
+    actions,
+  };
 }
 
 function decide(cronJob: DeepReadonly<CronJob>, jobs: readonly DeepReadonly<Job>[], status: CronJobStatus, nowMs: number): Due {
@@ -82,7 +88,7 @@ function decide(cronJob: DeepReadonly<CronJob>, jobs: readonly DeepReadonly<Job>
     return { actions: [tell(cronJob, "Warning", "UnparseableSchedule", `unparseable schedule: ${JSON.stringify(spec?.schedule)} : ${parsed.fault}`)] };
   const next = nextTime(parsed.schedule, timeZone, nowMs);
   const requeue = next === undefined ? {} : { requeueAfterMs: next - nowMs + 100 };
-  const missed = lastTime(parsed.schedule, timeZone, { sinceMs: earliestMs(cronJob, nowMs), nowMs });
+  const missed = lastTime(parsed.schedule, timeZone, { sinceMs: earliestMs(cronJob, status, nowMs), nowMs });
   if (missed === undefined && next === undefined) {
     const message = `invalid schedule: ${spec?.schedule} : time difference between two schedules is less than 1 second`;
     return { actions: [tell(cronJob, "Warning", "InvalidSchedule", message)] };
@@ -116,7 +122,7 @@ function startAt(cronJob: DeepReadonly<CronJob>, jobs: readonly DeepReadonly<Job
   }
   const replaced = concurrencyPolicy === "Replace" ? running : [];
   return {
-    actions: [...warnings, ...replaced.map((job) => deleteJob(cronJob, job)), createJob(cronJob, { scheduledMs, timeZone })],
+    actions: [...warnings, ...replaced.map((job) => deleteJob(cronJob, job, "stop")), createJob(cronJob, { scheduledMs, timeZone })],
     scheduledMs,
     replaced: replaced.map(({ metadata }) => metadata.uid ?? ""),
   };
@@ -155,8 +161,8 @@ function surplusHistory({ spec }: DeepReadonly<CronJob>, jobs: readonly DeepRead
 }
 
 /** Since when times count: the last one that was served, or the beginning; never longer ago than the deadline. */
-function earliestMs({ metadata, spec, status }: DeepReadonly<CronJob>, nowMs: number): number {
-  const sinceMs = parseTime(status?.lastScheduleTime ?? metadata.creationTimestamp ?? formatTime(nowMs));
+function earliestMs({ metadata, spec }: DeepReadonly<CronJob>, { lastScheduleTime }: CronJobStatus, nowMs: number): number {
+  const sinceMs = parseTime(lastScheduleTime ?? metadata.creationTimestamp ?? formatTime(nowMs));
   return spec?.startingDeadlineSeconds === undefined ? sinceMs : Math.max(sinceMs, nowMs - spec.startingDeadlineSeconds * 1000);
 }
 

@@ -38,9 +38,23 @@ export interface IndexFailures {
   readonly ignored: number;
 }
 
-/** Takes the finalizer off a pod, and does then what follows. */
-export function releasePod(pod: DeepReadonly<Pod>, followUps: readonly Action[] = []): Action {
-  const metadata = { uid: pod.metadata.uid, "$deleteFromPrimitiveList/finalizers": [trackingFinalizer] };
+/** Takes the finalizer off a pod that is counted, or that counts as nothing. */
+export function releasePod(pod: DeepReadonly<Pod>): Action {
+  return release(pod, { uid: pod.metadata.uid }, []);
+}
+
+/** Takes the finalizer off a pod that has not ended, and does then what follows; one that may have ended meanwhile is looked at again. */
+export function releaseActivePod(pod: DeepReadonly<Pod>, followUps: readonly Action[]): Action {
+  const { uid, resourceVersion } = pod.metadata;
+  return release(pod, { uid, resourceVersion }, followUps);
+}
+
+function release(
+  pod: DeepReadonly<Pod>,
+  precondition: { uid?: string | undefined; resourceVersion?: string | undefined },
+  followUps: readonly Action[],
+): Action {
+  const metadata = { ...precondition, "$deleteFromPrimitiveList/finalizers": [trackingFinalizer] };
   return patchAction(
     resources.pods,
     pod,

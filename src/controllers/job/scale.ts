@@ -3,7 +3,7 @@ import { inDeletionOrder, podsPerNode } from "../pods/deletion-order.ts";
 import { createPodAction, deletePodAction } from "../pods/pod-from-template.ts";
 import { isTerminating } from "../pods/pod-state.ts";
 import { hasIndexFailed, replacesOnlyFailed } from "./accounts.ts";
-import { failuresBefore, finishedMs, indexOf, isTracked, jobPod, releasePod } from "./job-pod.ts";
+import { failuresBefore, finishedMs, indexOf, isTracked, jobPod, releaseActivePod } from "./job-pod.ts";
 import { judgeFailure } from "./policies.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Job } from "../../api/batch-v1/types.ts";
@@ -44,7 +44,7 @@ export function removeAll(job: DeepReadonly<Job>, pods: readonly DeepReadonly<Po
   if (pods.length === 0) return nothing;
   const actions = pods.map((pod) => {
     const deletion = deletePodAction(resources.jobs, job, pod);
-    return counting === "uncounted" && isTracked(pod) ? releasePod(pod, [deletion]) : deletion;
+    return counting === "uncounted" && isTracked(pod) ? releaseActivePod(pod, [deletion]) : deletion;
   });
   return { action: { kind: "group", mode: "parallel", actions }, removed: pods, created: 0 };
 }

@@ -6,16 +6,17 @@ import { isFinished } from "../pods/pod-state.ts";
 import { planQuota } from "./plan.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import type { ResourceQuota } from "../../api/core-v1/types.ts";
 import type { DiscoveredResource, ResourceType } from "../../client/index.ts";
 import type { Caches, Controller, ControllerContext } from "../../operator/index.ts";
 import type { Holding, QuotaRules } from "./plan.ts";
 
 /**
  * Counts what namespaces use. Keys are quotas, and `discover`. What is added the API server has charged already; counted anew is when a
- * quota is made or changed, and when something goes.
+ * quota is made or changed, when something goes, and every few minutes.
  */
-export function resourceQuotaController(options: { readonly rules: QuotaRules; readonly workers?: number }): Controller {
-  const { rules } = options;
+export function resourceQuotaController(options: QuotaControllerOptions): Controller {
+  const { rules, syncPeriodMs = 300_000 } = options;
   let discovered: readonly DiscoveredResource[] | undefined;
   let monitors: Monitors | undefined;
   return defineController({
@@ -61,24 +62,40 @@ export function resourceQuotaController(options: { readonly rules: QuotaRules; r
       if (quota === undefined || discovered === undefined) return;
       const names = Object.keys(quota.spec?.hard ?? {});
       const counted = discovered.filter(({ type }) => type.isNamespaced && names.some((candidate) => rules.counts(type.group, type.resource, candidate)));
-      const holdings = counted.map(({ type }): Holding => ({ group: type.group, resource: type.resource, objects: objectsOf(type, namespace, context) }));
-      await context.carryOut(key, planQuota({ quota, holdings, rules }));
+      const holdings: Holding[] = [];
+      for (const { type } of counted) holdings.push({ group: type.group, resource: type.resource, objects: await objectsOf(type, quota, context) });
+      await context.carryOut(key, { ...planQuota({ quota, holdings, rules }), requeueAfterMs: syncPeriodMs });
     },
   });
 }
 
-/** Where only numbers count, metadata are enough. */
-function objectsOf(type: ResourceType, namespace: string, { caches, informers }: ControllerContext): readonly DeepReadonly<KubeObject>[] {
-  if (type.group === "") {
-    const full = [resources.pods, resources.services, resources.persistentVolumeClaims].find(({ resource }) => resource === type.resource);
-    if (full !== undefined) return caches.of(full as unknown as ResourceType).list(namespace);
-  }
-  const { informer, release } = informers.borrow(metadataOf(type));
+export interface QuotaControllerOptions {
+  /** How the API server counts. */
+  readonly rules: QuotaRules;
+  readonly workers?: number;
+  /** A quota is counted anew after so long, for what was charged and then refused. Default 5 min. */
+  readonly syncPeriodMs?: number;
+}
+
+/**
+ * What a quota's namespace holds of a resource; where only numbers count, metadata are enough. What the server charged is in the quota's
+ * version: a cache that is older may lack what was charged for, and to leave that out would let more in than is allowed, so the server is asked.
+ */
+async function objectsOf(
+  type: ResourceType,
+  { metadata: { namespace = "", resourceVersion = "" } }: DeepReadonly<ResourceQuota>,
+  { client, informers, signal }: ControllerContext,
+): Promise<readonly DeepReadonly<KubeObject>[]> {
+  const full = type.group === "" && [resources.pods, resources.services, resources.persistentVolumeClaims].find(({ resource }) => resource === type.resource);
+  const counted = full ? (full as unknown as ResourceType) : metadataOf(type);
+  const { informer, release } = informers.borrow(counted);
   try {
-    return informer.list(namespace);
+    if (informer.hasSeen(resourceVersion)) return informer.list(namespace);
   } finally {
     release();
   }
+  const { items } = await client.list(counted, namespace, { signal });
+  return items as DeepReadonly<KubeObject>[];
 }
 
 function quotasBeside(object: DeepReadonly<KubeObject>, caches: Caches): readonly string[] {
