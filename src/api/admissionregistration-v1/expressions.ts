@@ -5,6 +5,7 @@ import type { FieldPath } from "../../apimachinery/field-path.ts";
 import { isQualifiedName } from "../../apimachinery/names.ts";
 import type { ExpressionCheck, RuleContext } from "../strategy.ts";
 import type { MatchCondition, Variable } from "./types.ts";
+import { keywords } from "../../apimachinery/cel/schema/property-names.ts";
 
 const maxMatchConditions = 64;
 
@@ -42,36 +43,12 @@ export function validateMatchConditions(
   return errors;
 }
 
-const reservedWords = [
-  "true",
-  "false",
-  "null",
-  "in",
-  "as",
-  "break",
-  "const",
-  "continue",
-  "else",
-  "for",
-  "function",
-  "if",
-  "import",
-  "let",
-  "loop",
-  "package",
-  "namespace",
-  "return",
-  "var",
-  "void",
-  "while",
-];
-
 /** Variables that expressions after them may use, each with those before it. */
 export function validateVariables(variables: readonly Variable[], hasParams: boolean, context: RuleContext, path: FieldPath): FieldError[] {
   return variables.flatMap(({ name = "", expression = "" }, index) => {
     const at = path.index(index);
     const errors: FieldError[] = [];
-    const isIdentifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) && !reservedWords.includes(name);
+    const isIdentifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) && !keywords.has(name);
     if (name.trim() === "") errors.push(required(at.child("name"), "name is not specified"));
     else if (!isIdentifier) errors.push(invalid(at.child("name"), name, "must be a valid CEL identifier"));
     if (expression.trim() === "") errors.push(required(at.child("expression"), "expression is not specified"));

@@ -8,6 +8,7 @@ import type { Socket } from "node:net";
 import { constants, deflateRawSync, deflateSync } from "node:zlib";
 import { ChunkQueue } from "../../../host/chunk-queue.ts";
 import { RuntimeError } from "../cri.ts";
+import { controlFrame, dataFrame, flagFin, frameTypes, maxPayloadBytes } from "../../spdy-frames.ts";
 
 export class SpdyConnection {
   readonly #socket: Socket;
@@ -124,9 +125,6 @@ export interface SpdyStream {
 
 type Stream = { output: ChunkQueue; isOpen: boolean };
 
-const frameTypes = { synStream: 1, resetStream: 3, ping: 6 } as const;
-const flagFin = 1;
-const maxPayloadBytes = 32 * 1024;
 const maxUnreadBytes = 256 * 1024;
 
 /** Upgrades a POST to `url` to SPDY/3.1 with one of `protocols` (`X-Stream-Protocol-Version`). */
@@ -145,20 +143,6 @@ export function connectSpdy(url: string, protocols: readonly string[], signal?: 
     );
     upgrade.end();
   });
-}
-
-function controlFrame(type: number, payload: Uint8Array): Buffer {
-  const head = Buffer.from([0x80, 3, 0, type, 0, 0, 0, 0]);
-  head.writeUIntBE(payload.length, 5, 3);
-  return Buffer.concat([head, payload]);
-}
-
-function dataFrame(id: number, payload: Uint8Array, isLast: boolean): Buffer {
-  const head = Buffer.alloc(8);
-  head.writeUInt32BE(id, 0);
-  head[4] = isLast ? flagFin : 0;
-  head.writeUIntBE(payload.length, 5, 3);
-  return Buffer.concat([head, payload]);
 }
 
 function uint32(value: number): Buffer {

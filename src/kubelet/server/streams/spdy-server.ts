@@ -6,6 +6,7 @@ import { constants, createInflate } from "node:zlib";
 import type { Inflate } from "node:zlib";
 import { ChunkQueue } from "../../../host/chunk-queue.ts";
 import { spdyDictionary } from "./spdy-dictionary.ts";
+import { controlFrame, dataFrame, flagFin, frameTypes, maxPayloadBytes } from "../../spdy-frames.ts";
 
 export interface ServerStream {
   readonly id: number;
@@ -175,10 +176,7 @@ class OpenStream implements ServerStream {
   }
 }
 
-const frameTypes = { synStream: 1, synReply: 2, resetStream: 3, ping: 6, goAway: 7 } as const;
-const flagFin = 1;
 const cancel = 5;
-const maxPayloadBytes = 32 * 1024;
 
 /** Names and values, each with its length before it. */
 function parseHeaderBlock(block: Buffer): Record<string, string> {
@@ -219,18 +217,4 @@ function adler32(data: Uint8Array): Buffer {
   sum.writeUInt16BE(b, 0);
   sum.writeUInt16BE(a, 2);
   return sum;
-}
-
-function controlFrame(type: number, payload: Uint8Array): Buffer {
-  const head = Buffer.from([0x80, 3, 0, type, 0, 0, 0, 0]);
-  head.writeUIntBE(payload.length, 5, 3);
-  return Buffer.concat([head, payload]);
-}
-
-function dataFrame(id: number, payload: Uint8Array, isLast: boolean): Buffer {
-  const head = Buffer.alloc(8);
-  head.writeUInt32BE(id, 0);
-  head[4] = isLast ? flagFin : 0;
-  head.writeUIntBE(payload.length, 5, 3);
-  return Buffer.concat([head, payload]);
 }
