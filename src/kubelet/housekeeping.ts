@@ -9,6 +9,7 @@ import { EvictionManager } from "./eviction/eviction-manager.ts";
 import type { Eviction } from "./eviction/plan.ts";
 import type { PressureCondition } from "./eviction/thresholds.ts";
 import { ImageCollector } from "./images/image-collector.ts";
+import type { PullRecords } from "./images/pull-records.ts";
 import { nodeReference } from "./node/node-reporter.ts";
 import type { PodWorker } from "./pod-sync/pod-worker.ts";
 import { isRunning } from "./pod-sync/pod-runtime.ts";
@@ -26,7 +27,12 @@ export class Housekeeping {
     const { usage, nodeName } = options;
     const node = () => nodeReference(nodeName);
     this.#options = options;
-    this.#images = new ImageCollector({ ...options, node, filesystem: async (signal) => (await usage.node(signal)).imagefs });
+    this.#images = new ImageCollector({
+      ...options,
+      node,
+      filesystem: async (signal) => (await usage.node(signal)).imagefs,
+      ...(options.pullRecords !== undefined && { forgetGone: (ids) => options.pullRecords!.prune(ids) }),
+    });
     this.#eviction = new EvictionManager({
       ...options,
       node,
@@ -82,6 +88,8 @@ export interface HousekeepingOptions {
   readonly log: Log;
   readonly events: EventSink;
   workers(): Iterable<PodWorker>;
+  /** Of images: who may use which. */
+  readonly pullRecords?: PullRecords;
   onConditions(): void;
 }
 

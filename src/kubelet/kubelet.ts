@@ -17,6 +17,7 @@ import type { KubeletSettings } from "./configuration/settings.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import type { CredentialProviders } from "./images/credential-providers.ts";
 import { ImagePuller } from "./images/image-puller.ts";
+import { PullRecords } from "./images/pull-records.ts";
 import type { NodeDns } from "./network/dns-config.ts";
 import { ResourceManagers } from "./managers/resource-managers.ts";
 import type { Machine } from "./node/machine.ts";
@@ -106,6 +107,7 @@ class NodeAgent implements Kubelet {
   /** Pods of this node in the API; undefined until they are known. */
   #apiPods: (() => readonly DeepReadonly<Pod>[]) | undefined;
   readonly #allocations: AllocationStore;
+  readonly #pullRecords: PullRecords | undefined;
   readonly #usage: UsageSource;
   readonly #served: ServedNode;
   #onPodGone = () => {};
@@ -119,6 +121,8 @@ class NodeAgent implements Kubelet {
     this.#settings = options.settings ?? defaultSettings;
     const { rootDirectory, log } = options;
     this.#allocations = new AllocationStore({ log, ...(rootDirectory !== undefined && { path: join(rootDirectory, "allocated_pods_state") }) });
+    if (rootDirectory !== undefined)
+      this.#pullRecords = new PullRecords({ directory: join(rootDirectory, "image_manager"), settings: this.#settings, clock: options.clock, log });
     this.#workers = new PodWorkers(options, () => this.#onPodGone());
     this.#usage = this.#usageSource();
     this.#served = servedNode(options, { settings: this.#settings, usage: this.#usage, workers: this.#workers });
@@ -215,7 +219,12 @@ class NodeAgent implements Kubelet {
       volumesInUse: () => this.#options.storage.inUse.names,
     });
     this.#options.storage.inUse.onChange(() => reporter.reportSoon());
-    const housekeeping = new Housekeeping({ ...shared, usage: this.#usage, onConditions: () => reporter.reportSoon() });
+    const housekeeping = new Housekeeping({
+      ...shared,
+      ...(this.#pullRecords !== undefined && { pullRecords: this.#pullRecords }),
+      usage: this.#usage,
+      onConditions: () => reporter.reportSoon(),
+    });
     const shutdown: NodeShutdown = new NodeShutdown({ ...shared, onChange: () => reporter.reportSoon() });
     this.#shutdown = () => shutdown.begin();
     const node: NodeContext = this.#context({ ...base, reporter, housekeeping, shutdown });
@@ -279,6 +288,7 @@ class NodeAgent implements Kubelet {
         clock,
         ...(runtime.hasNetwork && { limits: this.#settings }),
         ...(this.#options.credentialProviders !== undefined && { providers: this.#options.credentialProviders }),
+        ...(this.#pullRecords !== undefined && { records: this.#pullRecords }),
       }),
       nodeName,
       nodeAddress,

@@ -23,6 +23,8 @@ export interface KubeletSettings {
   /** 0: however old. */
   readonly imageMaximumGCAgeMs: number;
   readonly imageMinimumGCAgeMs: number;
+  /** Which images that are there need a pod's credentials to be looked at. */
+  readonly imagePullCredentialsVerificationPolicy: string;
   readonly kubeReserved: AmountMap;
   readonly localStorageCapacityIsolation: boolean;
   readonly maxParallelImagePulls: number | undefined;
@@ -31,6 +33,8 @@ export interface KubeletSettings {
   readonly nodeLabels: AmountMap;
   readonly nodeStatusMaxImages: number;
   readonly podPidsLimit: number;
+  /** Repositories, with `/*` at the end for all below. */
+  readonly preloadedImagesVerificationAllowlist: readonly string[];
   readonly registerWithTaints: readonly NodeTaint[];
   readonly registryBurst: number;
   /** Pulls a second; 0: as many as wanted. */
@@ -85,6 +89,7 @@ export const defaultSettings: KubeletSettings = {
   imageGCLowThresholdPercent: 80,
   imageMaximumGCAgeMs: 0,
   imageMinimumGCAgeMs: 120_000,
+  imagePullCredentialsVerificationPolicy: "NeverVerifyPreloadedImages",
   kubeReserved: {},
   localStorageCapacityIsolation: true,
   maxParallelImagePulls: undefined,
@@ -93,6 +98,7 @@ export const defaultSettings: KubeletSettings = {
   nodeLabels: {},
   nodeStatusMaxImages: 50,
   podPidsLimit: -1,
+  preloadedImagesVerificationAllowlist: [],
   registerWithTaints: [],
   registryBurst: 10,
   registryPullQPS: 5,

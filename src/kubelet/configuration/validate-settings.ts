@@ -22,6 +22,10 @@ export function settingFaults(settings: KubeletSettings): string[] {
   if (pulls !== undefined && pulls < 1) faults.push(`invalid configuration: maxParallelImagePulls ${pulls} must be a positive number`);
   if (pulls !== undefined && pulls > 1 && settings.serializeImagePulls)
     faults.push("invalid configuration: maxParallelImagePulls cannot be larger than 1 unless SerializeImagePulls (--serialize-image-pulls) set to false");
+  if (settings.preloadedImagesVerificationAllowlist.length > 0 && settings.imagePullCredentialsVerificationPolicy !== "NeverVerifyAllowlistedImages")
+    faults.push(
+      `invalid configuration: can't set preloadedImagesVerificationAllowlist if imagePullCredentialsVerificationPolicy is not "NeverVerifyAllowlistedImages"`,
+    );
   faults.push(...shutdownFaults(settings), ...policyFaults(settings));
   return faults;
 }
@@ -45,6 +49,7 @@ function shutdownFaults({
 
 const policies = {
   cpuManagerPolicy: ["none", "static"],
+  imagePullCredentialsVerificationPolicy: ["NeverVerify", "NeverVerifyPreloadedImages", "NeverVerifyAllowlistedImages", "AlwaysVerify"],
   memoryManagerPolicy: ["None", "Static"],
   topologyManagerPolicy: ["none", "best-effort", "restricted", "single-numa-node"],
   topologyManagerScope: ["container", "pod"],

@@ -45,6 +45,7 @@ export class ImageCollector {
     const unused = await this.#look(signal);
     const old = tooOldImages(unused, this.#limits, clock.nowMs());
     await this.#remove(old, signal);
+    await this.#options.forgetGone?.(new Set([...this.#records!.values()].map(({ image }) => image.id)));
     const disk = await filesystem(signal);
     if (disk.capacityBytes === 0) {
       const message = "invalid capacity 0 on image filesystem";
@@ -103,6 +104,8 @@ export interface ImageCollectorOptions {
   readonly events: EventSink;
   node(): ObjectReference;
   filesystem(signal: AbortSignal): Promise<ImageFilesystem>;
+  /** Told every time which images there are, by their ids. */
+  forgetGone?(ids: ReadonlySet<string>): Promise<void>;
 }
 
 const intervalMs = 300_000;

@@ -119,7 +119,7 @@ for (const [repository, user] of registries) {
   test(`credentials for ${repository}`, () =>
     assert.equal(
       pullCredentials([secret], repository)
-        .map(({ username, password }) => `${username}/${password}`)
+        .map(({ auth: { username, password } }) => `${username}/${password}`)
         .join(),
       user,
     ));

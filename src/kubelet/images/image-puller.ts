@@ -7,10 +7,12 @@ import type { Pod } from "../../api/core-v1/types.ts";
 import type { Clock } from "../../base/clock.ts";
 import { imageHasCommandAnnotation, RuntimeError } from "../runtime/cri.ts";
 import type { ImageService } from "../runtime/cri.ts";
-import type { AuthConfig, Image, PodSandboxConfig } from "../runtime/cri-messages.ts";
+import type { Image, PodSandboxConfig } from "../runtime/cri-messages.ts";
 import type { AnyContainer } from "../pod-sync/runtime-names.ts";
 import { parseImageName } from "./image-name.ts";
 import type { CredentialProviders } from "./credential-providers.ts";
+import type { PullCredential } from "./pull-secrets.ts";
+import type { PullRecords } from "./pull-records.ts";
 import { PullGate } from "./pull-gate.ts";
 import type { PullLimits } from "./pull-gate.ts";
 
@@ -19,19 +21,21 @@ export class ImagePuller {
   readonly #clock: Clock;
   readonly #gate: PullGate;
   readonly #providers: CredentialProviders | undefined;
+  readonly #records: PullRecords | undefined;
   readonly #failures = new Map<string, PullFailure>();
   readonly #pulls = new Map<string, SharedPull>();
 
-  /** `limits`: absent where pulls cost nothing. */
-  constructor(options: { images: ImageService; clock: Clock; limits?: PullLimits; providers?: CredentialProviders }) {
+  /** `limits`: absent where pulls cost nothing; `records`: absent where every pod may use every image. */
+  constructor(options: { images: ImageService; clock: Clock; limits?: PullLimits; providers?: CredentialProviders; records?: PullRecords }) {
     this.#providers = options.providers;
+    this.#records = options.records;
     this.#images = options.images;
     this.#clock = options.clock;
     this.#gate = new PullGate(options.clock, options.limits ?? noLimits);
   }
 
   async ensure(request: EnsureRequest, signal: AbortSignal): Promise<EnsureResult> {
-    const { container, tell } = request;
+    const { container, tell, credentials } = request;
     const asked = container.image ?? "";
     const parsed = parseImageName(asked);
     if (!parsed.isValid) {
@@ -42,12 +46,15 @@ export class ImagePuller {
     const spec = { image: parsed.fullName, ...(request.hasCommand && { annotations: { [imageHasCommandAnnotation]: "true" } }) };
     const present = await this.#images.imageStatus(spec, signal);
     const policy = container.imagePullPolicy ?? "IfNotPresent";
-    if (present !== undefined && policy !== "Always") {
+    const named = { repository: parsed.repository, image: parsed.fullName };
+    const mayUse = present !== undefined && policy !== "Always" && ((await this.#records?.mayUse({ ...named, id: present.id }, credentials)) ?? true);
+    if (present !== undefined && mayUse) {
       tell("Normal", "Pulled", `Container image ${JSON.stringify(asked)} already present on machine and can be accessed by the pod`);
       return { outcome: "present", image: present };
     }
     if (policy === "Never") {
-      const message = `Container image ${JSON.stringify(asked)} is not present with pull policy of Never`;
+      const because = present === undefined ? "is not present with" : "is present with";
+      const message = `Container image ${JSON.stringify(asked)} ${because} pull policy of Never${present === undefined ? "" : " but does not have the proper credentials to access the image"}`;
       tell("Warning", "ErrImageNeverPull", message);
       return { outcome: "failed", reason: "ErrImageNeverPull", message };
     }
@@ -84,7 +91,7 @@ export class ImagePuller {
       return { outcome: "present", image: image ?? { id: reference, repo_tags: [], repo_digests: [], size: 0, username: "", pinned: false } };
     } catch (error) {
       signal.throwIfAborted();
-      const text = error instanceof RuntimeError ? error.rpcMessage : (error as Error).message;
+      const text = errorText(error);
       const delayMs = failure === undefined ? 10_000 : Math.min(300_000, failure.delayMs * 2);
       this.#failures.set(key, { atMs: this.#clock.nowMs(), delayMs, error: `ErrImagePull: ${text}` });
       tell("Warning", "Failed", `Failed to pull image ${JSON.stringify(asked)}: ${text}`);
@@ -127,25 +134,42 @@ export class ImagePuller {
   #tryCredentials(request: EnsureRequest, image: { image: string }, signal: AbortSignal): Promise<Pulled> {
     return this.#gate.run(async () => {
       const startedMs = this.#clock.monotonicMs();
-      const reference = await this.#pullWith(request, image, signal);
-      return { reference, pullMs: this.#clock.monotonicMs() - startedMs };
+      await this.#records?.beginPull(image.image);
+      try {
+        const reference = await this.#pullWith(request, image, signal);
+        return { reference, pullMs: this.#clock.monotonicMs() - startedMs };
+      } finally {
+        await this.#records?.endPull(image.image);
+      }
     }, signal);
   }
 
+  /** Rejects with the registry's answers to all credentials, each told once. */
   async #pullWith({ credentials, sandboxConfig }: EnsureRequest, image: { image: string }, signal: AbortSignal): Promise<string> {
-    let failure: unknown;
+    const failures: Error[] = [];
     const parsed = parseImageName(image.image);
-    const provided = parsed.isValid ? ((await this.#providers?.credentials(image.image, parsed.repository, signal)) ?? []) : [];
-    const all = [...credentials, ...provided];
-    for (const auth of all.length === 0 ? [undefined] : all) {
+    const repository = parsed.isValid ? parsed.repository : image.image;
+    const provided = (await this.#providers?.credentials(image.image, repository, signal)) ?? [];
+    const all: PullCredential[] = [...credentials, ...provided.map((auth) => ({ auth }))];
+    for (const credential of all.length === 0 ? [undefined] : all) {
+      let id: string;
       try {
-        return await this.#images.pullImage({ image, sandbox_config: sandboxConfig, ...(auth !== undefined && { auth }) }, signal);
+        id = await this.#images.pullImage({ image, sandbox_config: sandboxConfig, ...(credential !== undefined && { auth: credential.auth }) }, signal);
       } catch (error) {
-        failure = error;
+        signal.throwIfAborted();
+        failures.push(error as Error);
+        continue;
       }
+      await this.#records?.pulled({ repository, image: image.image, id }, credential);
+      return id;
     }
-    throw failure;
+    const texts = [...new Set(failures.map(errorText))];
+    throw texts.length === 1 ? failures[0]! : new Error(`[${texts.join(", ")}]`);
   }
+}
+
+function errorText(error: unknown): string {
+  return error instanceof RuntimeError ? error.rpcMessage : (error as Error).message;
 }
 
 export interface EnsureRequest {
@@ -154,7 +178,7 @@ export interface EnsureRequest {
   readonly hasCommand: boolean;
   readonly sandboxConfig: PodSandboxConfig;
   /** Of the image's registry, in the order to try. */
-  readonly credentials: readonly AuthConfig[];
+  readonly credentials: readonly PullCredential[];
   tell(type: "Normal" | "Warning", reason: string, message: string): void;
 }
 

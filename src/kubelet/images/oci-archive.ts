@@ -22,11 +22,31 @@ export interface ImageConfig {
 }
 
 export function buildOciArchive(image: ImageContent): Buffer {
+  const { manifest, blobs } = imageBlobs(image);
+  const annotations = { "io.containerd.image.name": image.name, "org.opencontainers.image.ref.name": image.name.split(":").at(-1) };
+  const files: TarEntry[] = [
+    { type: "file", path: "oci-layout", data: json({ imageLayoutVersion: "1.0.0" }) },
+    { type: "file", path: "index.json", data: json({ schemaVersion: 2, manifests: [{ ...manifest, annotations }] }) },
+    { type: "directory", path: "blobs" },
+    { type: "directory", path: "blobs/sha256" },
+  ];
+  for (const [digest, data] of blobs) files.push({ type: "file", path: `blobs/sha256/${digest.slice("sha256:".length)}`, data });
+  return writeTar(files);
+}
+
+export interface BlobDescriptor {
+  readonly mediaType: string;
+  readonly digest: string;
+  readonly size: number;
+}
+
+/** What a registry or a layout holds of an image: everything by its digest (`sha256:…`), and which of it is the manifest. */
+export function imageBlobs(image: ImageContent): { readonly manifest: BlobDescriptor; readonly blobs: ReadonlyMap<string, Buffer> } {
   const blobs = new Map<string, Buffer>();
-  const add = (mediaType: string, data: Buffer) => {
-    const digest = sha256(data);
+  const add = (mediaType: string, data: Buffer): BlobDescriptor => {
+    const digest = `sha256:${sha256(data)}`;
     blobs.set(digest, data);
-    return { mediaType, digest: `sha256:${digest}`, size: data.length };
+    return { mediaType, digest, size: data.length };
   };
   const layers = image.layers.map((entries) => add("application/vnd.oci.image.layer.v1.tar", writeTar(entries)));
   const config = add(
@@ -38,24 +58,8 @@ export function buildOciArchive(image: ImageContent): Buffer {
       rootfs: { type: "layers", diff_ids: layers.map((layer) => layer.digest) },
     }),
   );
-  const manifest = add(
-    "application/vnd.oci.image.manifest.v1+json",
-    json({
-      schemaVersion: 2,
-      mediaType: "application/vnd.oci.image.manifest.v1+json",
-      config,
-      layers,
-    }),
-  );
-  const annotations = { "io.containerd.image.name": image.name, "org.opencontainers.image.ref.name": image.name.split(":").at(-1) };
-  const files: TarEntry[] = [
-    { type: "file", path: "oci-layout", data: json({ imageLayoutVersion: "1.0.0" }) },
-    { type: "file", path: "index.json", data: json({ schemaVersion: 2, manifests: [{ ...manifest, annotations }] }) },
-    { type: "directory", path: "blobs" },
-    { type: "directory", path: "blobs/sha256" },
-  ];
-  for (const [digest, data] of blobs) files.push({ type: "file", path: `blobs/sha256/${digest}`, data });
-  return writeTar(files);
+  const mediaType = "application/vnd.oci.image.manifest.v1+json";
+  return { manifest: add(mediaType, json({ schemaVersion: 2, mediaType, config, layers })), blobs };
 }
 
 function json(value: unknown): Buffer {

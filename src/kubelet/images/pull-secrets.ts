@@ -3,19 +3,35 @@ import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Secret } from "../../api/core-v1/types.ts";
 import type { AuthConfig } from "../runtime/cri-messages.ts";
 
+/** What a registry is told, and the secret that said so; programs of the node have none. */
+export interface PullCredential {
+  readonly auth: AuthConfig;
+  readonly secret?: SecretPlace;
+}
+
+export interface SecretPlace {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
 /** `repository`: with its registry, such as `registry.example.com/team/app`. */
-export function pullCredentials(secrets: readonly DeepReadonly<Secret>[], repository: string): AuthConfig[] {
-  const found: AuthConfig[] = [];
+export function pullCredentials(secrets: readonly DeepReadonly<Secret>[], repository: string): PullCredential[] {
+  const found: PullCredential[] = [];
   for (const secret of secrets) {
     for (const [location, entry] of Object.entries(registriesOf(secret))) {
       if (!matchesRepository(location, repository)) continue;
       const [username = "", password = ""] =
         entry.auth === undefined ? [entry.username, entry.password] : splitOnce(Buffer.from(entry.auth, "base64").toString("utf8"));
+      const { uid = "", namespace = "", name = "" } = secret.metadata;
       found.push({
-        username,
-        password,
-        ...(entry.identitytoken !== undefined && { identity_token: entry.identitytoken }),
-        ...(entry.registrytoken !== undefined && { registry_token: entry.registrytoken }),
+        auth: {
+          username,
+          password,
+          ...(entry.identitytoken !== undefined && { identity_token: entry.identitytoken }),
+          ...(entry.registrytoken !== undefined && { registry_token: entry.registrytoken }),
+        },
+        secret: { uid, namespace, name },
       });
     }
   }

@@ -4,7 +4,7 @@ import { referenceTo, resources } from "../../../client/index.ts";
 import { parseImageName } from "../../images/image-name.ts";
 import type { EnsureResult } from "../../images/image-puller.ts";
 import { pullCredentials } from "../../images/pull-secrets.ts";
-import type { AuthConfig } from "../../runtime/cri-messages.ts";
+import type { PullCredential } from "../../images/pull-secrets.ts";
 import type { StartRequest } from "./start-container.ts";
 
 /** Pulls and mounts the images that a container has as volumes. Returns the first that cannot be pulled; rejects when one cannot be mounted. */
@@ -33,7 +33,7 @@ export async function ensureImageVolumes(request: StartRequest, signal: AbortSig
 }
 
 /** Of the pod's pull secrets those for the image's registry. */
-export function imageCredentials({ pod, objects }: StartRequest, image: string): AuthConfig[] {
+export function imageCredentials({ pod, objects }: StartRequest, image: string): PullCredential[] {
   const parsed = parseImageName(image);
   if (!parsed.isValid) return [];
   const secrets = (pod.spec?.imagePullSecrets ?? [])
