@@ -1,5 +1,6 @@
 /** One request on its way through the stages. Stages fill it in order; nothing outside the request refers to it. */
 import type { ApiRequest, ApiResponse, UserInfo } from "../apimachinery/request.ts";
+import type { Layer } from "./audit/latencies.ts";
 import type { AuditRecord } from "./audit/record.ts";
 import type { RequestInfo } from "./http/request-info.ts";
 import type { ServerState } from "./server-state.ts";
@@ -19,6 +20,8 @@ export interface RequestContext {
   audit?: AuditRecord;
   /** What goes into the audit event beside the request, by key; made by who first has something to say. */
   auditAnnotations?: Map<string, string>;
+  /** Milliseconds by layer, of a request that may be audited; made by the first layer that is timed. */
+  latencies?: Map<Layer, number>;
   /** Headers that stages add to whatever answer comes. */
   readonly responseHeaders: Record<string, string>;
   /** Time for the request, counted from its start; set by stage `deadline`, absent for what lasts as long as the client wants. */

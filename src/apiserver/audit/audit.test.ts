@@ -1,14 +1,26 @@
 import { test } from "node:test";
 import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { sleep } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
+import { seededRandom } from "../../base/random.ts";
+import { loopTurn } from "../../base/virtual-clock.ts";
 import { headerOf } from "../../apimachinery/request.ts";
+import type { Mutation, MutationResult, Store } from "../../storage/index.ts";
 import { ask, openWatch } from "../../testing/ask.ts";
 import { TestCluster } from "../../testing/cluster.ts";
+import { KeptStore } from "../../testing/kept-store.ts";
 import type { AuditEvent } from "./event.ts";
 import type { AuditRule } from "./policy.ts";
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
 
-async function start(rules: AuditRule[], options: { readonly isStrict?: boolean; readonly fails?: boolean } = {}) {
+interface Options {
+  readonly isStrict?: boolean;
+  readonly fails?: boolean;
+  readonly wrapStore?: (store: Store, clock: Clock) => Store;
+}
+
+async function start(rules: AuditRule[], { wrapStore, ...options }: Options = {}) {
   const events: AuditEvent[] = [];
   const closings: number[] = [];
   const sink = {
@@ -19,7 +31,10 @@ async function start(rules: AuditRule[], options: { readonly isStrict?: boolean;
     },
     close: async () => void closings.push(events.length),
   };
-  const cluster = await TestCluster.start({ audit: { policy: { rules }, isStrict: options.isStrict === true, sink } });
+  const cluster = await TestCluster.start({
+    ...(wrapStore !== undefined && { wrapStore }),
+    audit: { policy: { rules }, isStrict: options.isStrict === true, sink },
+  });
   const of = (answer: { headers: Readonly<Record<string, string | readonly string[]>> }) =>
     events.filter(({ auditID }) => auditID === headerOf(answer.headers, "audit-id"));
   return { cluster, events, closings, of };
@@ -186,4 +201,39 @@ test("audit: in strict mode a request that cannot be recorded is refused", async
     equal(answer.status, status);
     await cluster.close();
   }
+});
+
+/** Writes take their time. */
+class SlowStore extends KeptStore {
+  readonly #clock: Clock;
+
+  constructor(store: Store, clock: Clock) {
+    super(store, { clock, random: seededRandom(1) });
+    this.#clock = clock;
+  }
+
+  override async commit(mutation: Mutation): Promise<MutationResult> {
+    const tookMs = /configmaps\/default\/(\d+)/.exec(mutation.key)?.[1];
+    if (tookMs !== undefined) await sleep(this.#clock, Number(tookMs));
+    return super.commit(mutation);
+  }
+}
+
+test("audit: of a slow request it is told where the time went", async () => {
+  const { cluster, of } = await start([{ level: "Metadata", verbs: ["create"] }, { level: "None" }], {
+    wrapStore: (store, clock) => new SlowStore(store, clock),
+  });
+  const written = async (tookMs: number) => {
+    const answer = ask(cluster, "POST", configMaps, { metadata: { name: String(tookMs) } });
+    await cluster.clock.advance(tookMs, loopTurn);
+    const [received, complete] = of(await answer);
+    equal(received!.annotations, undefined);
+    return Object.entries(complete!.annotations!).filter(([key]) => key.startsWith("apiserver.latency.k8s.io/"));
+  };
+  deepEqual(await written(500), []);
+  deepEqual(await written(1501), [
+    ["apiserver.latency.k8s.io/etcd", "1.501s"],
+    ["apiserver.latency.k8s.io/total", "1.501s"],
+  ]);
+  await cluster.close();
 });

@@ -12,6 +12,7 @@ import type { Status } from "../../apimachinery/status.ts";
 import { formatMicroTime } from "../../apimachinery/time.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { AuditEvent, AuditStatus, AuditUser, ObjectReference } from "./event.ts";
+import { annotateLatencies } from "./latencies.ts";
 import type { AuditStage, AuditVerdict } from "./policy.ts";
 import { withoutTokens } from "./redaction.ts";
 import { sourceAddresses } from "./source-addresses.ts";
@@ -20,7 +21,7 @@ export class AuditRecord {
   readonly #context: RequestContext;
   readonly #verdict: AuditVerdict;
   readonly #user: UserInfo | undefined;
-  readonly #receivedAt: string;
+  readonly #receivedMs: number;
   #reference: ObjectReference | undefined;
   #requestObject: JsonValue | undefined;
   #responseObject: JsonValue | undefined;
@@ -32,7 +33,7 @@ export class AuditRecord {
     this.#context = context;
     this.#verdict = verdict;
     this.#user = user;
-    this.#receivedAt = formatMicroTime(context.server.clock.nowMs());
+    this.#receivedMs = context.server.clock.nowMs();
     this.#reference = context.info.isResourceRequest ? referenceOf(context) : undefined;
   }
 
@@ -80,7 +81,9 @@ export class AuditRecord {
 
   /** The event of a stage, from all that is known now. */
   event(stage: AuditStage): AuditEvent {
-    const { auditId, request, info, server, auditAnnotations } = this.#context;
+    const nowMs = this.#context.server.clock.nowMs();
+    if (stage === "ResponseComplete") annotateLatencies(this.#context, nowMs - this.#receivedMs);
+    const { auditId, request, info, auditAnnotations } = this.#context;
     const agent = request.headers["user-agent"] ?? "";
     const sources = sourceAddresses(request);
     const constraint = this.#impersonated?.constraint;
@@ -101,8 +104,8 @@ export class AuditRecord {
       ...(this.#responseStatus !== undefined && { responseStatus: this.#responseStatus }),
       ...(this.#requestObject !== undefined && { requestObject: this.#requestObject }),
       ...(this.#responseObject !== undefined && { responseObject: this.#responseObject }),
-      requestReceivedTimestamp: this.#receivedAt,
-      stageTimestamp: formatMicroTime(server.clock.nowMs()),
+      requestReceivedTimestamp: formatMicroTime(this.#receivedMs),
+      stageTimestamp: formatMicroTime(nowMs),
       ...(auditAnnotations !== undefined &&
         auditAnnotations.size > 0 && { annotations: Object.fromEntries([...auditAnnotations].sort(([a], [b]) => (a < b ? -1 : 1))) }),
     };

@@ -9,6 +9,7 @@ import { validateObjectMeta } from "../../api/meta/object-meta.ts";
 import type { AdmissionRequest } from "../admission/chain.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
 import { isUnreadable } from "../cache/unreadable-value.ts";
+import { timed } from "../audit/latencies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { commitPut, storedBytes } from "./commit.ts";
 import { readBack } from "./versions/convert.ts";
@@ -98,7 +99,7 @@ async function createNamed(request: CreateRequest, admission: AdmissionRequest, 
       await allocation.release();
       return { dryRun: await readBack(definition, object, bytes) };
     }
-    const result = await commitPut(server, definition, { namespace: request.namespace, name }, bytes, 0);
+    const result = await timed(context, "etcd", () => commitPut(server, definition, { namespace: request.namespace, name }, bytes, 0));
     if (!result.isCommitted) throw takenError(definition, name, result.current);
     await allocation.keep();
     return { stored: result.stored };

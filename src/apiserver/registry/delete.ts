@@ -6,6 +6,7 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import { formatTime } from "../../apimachinery/time.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
 import { isUnreadable, unreadableFault } from "../cache/unreadable-value.ts";
+import { timed } from "../audit/latencies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { commitDelete, commitPut, storedBytes } from "./commit.ts";
 import { prepareVersions, readOnce, readVersion } from "./versions/convert.ts";
@@ -64,7 +65,7 @@ async function deleteStored(request: DeleteRequest, stored: StoredObject): Promi
       ? await commitPut(context.server, definition, request, await storedBytes(definition, plan.object), stored.revision)
       : { isCommitted: true as const, stored };
     if (!last.isCommitted) return "raced";
-    const result = await commitDelete(context.server, definition, last.stored);
+    const result = await timed(context, "etcd", () => commitDelete(context.server, definition, last.stored));
     if (!result.isCommitted) return "raced";
     await context.server.allocator.released(context.server, definition, old);
     return { isGone: true, object: plan.object, stored: result.stored };
@@ -72,7 +73,7 @@ async function deleteStored(request: DeleteRequest, stored: StoredObject): Promi
   if (plan.kind === "unchanged") return { isGone: false, object: old, stored };
   const bytes = await storedBytes(definition, plan.object);
   if (options.isDryRun) return { isGone: false, object: plan.object, stored: undefined };
-  const result = await commitPut(context.server, definition, request, bytes, stored.revision);
+  const result = await timed(context, "etcd", () => commitPut(context.server, definition, request, bytes, stored.revision));
   if (!result.isCommitted) return "raced";
   await prepareVersions(definition, [result.stored]);
   return { isGone: false, object: readVersion(definition, result.stored), stored: result.stored };
@@ -92,7 +93,7 @@ async function deleteUnreadable(request: DeleteRequest, stored: StoredObject): P
   if (decision.verdict !== "allow") throw forbiddenError(definition, name, `not permitted to do ${JSON.stringify(verb)}, reason: ${decision.reason}`);
   const object: KubeObject = { apiVersion: apiVersionOf(group, version), kind: definition.kind, metadata: { name, ...(namespace !== "" && { namespace }) } };
   if (options.isDryRun) return { isGone: true, object, stored: undefined };
-  const result = await commitDelete(server, definition, stored);
+  const result = await timed(context, "etcd", () => commitDelete(server, definition, stored));
   return result.isCommitted ? { isGone: true, object, stored: undefined } : "raced";
 }
 

@@ -8,6 +8,7 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import type { KindStrategy, RuleContext, UpdateRules } from "../../api/strategy.ts";
 import { validateObjectMetaUpdate } from "../../api/meta/object-meta.ts";
 import { StoredObject } from "../cache/stored-object.ts";
+import { timed } from "../audit/latencies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { commitDelete, commitPut, storedBytes } from "./commit.ts";
 import { createObject } from "./create.ts";
@@ -116,12 +117,12 @@ async function writeUpdated(request: UpdateRequest, stored: StoredObject, object
     return { dryRun: { ...rest, metadata: { ...metadata, resourceVersion: String(stored.revision) } } };
   }
   if (isFinished(object, definition.strategy!)) {
-    const last = await commitDelete(context.server, definition, stored);
+    const last = await timed(context, "etcd", () => commitDelete(context.server, definition, stored));
     // The answer shows what the object would have become.
     return last.isCommitted ? { stored: new StoredObject(stored.key, bytes, last.stored.revision, stored.createRevision) } : "raced";
   }
   if (bytes.equals(stored.bytes) && (await context.server.store.isStale?.(definition.storage!.prefix + stored.key)) !== true) return { stored };
-  const result = await commitPut(context.server, definition, request, bytes, stored.revision);
+  const result = await timed(context, "etcd", () => commitPut(context.server, definition, request, bytes, stored.revision));
   return result.isCommitted ? { stored: result.stored } : "raced";
 }
 

@@ -1,6 +1,7 @@
 /** Who is asking. Wrong credentials are refused; none at all make an anonymous user, where that is allowed. */
 import { unauthorizedError } from "../../apimachinery/status.ts";
 import type { StatusError } from "../../apimachinery/status.ts";
+import { timed } from "../audit/latencies.ts";
 import { allowsAnonymous } from "../authn/anonymous.ts";
 import { anonymousUser } from "../authn/authenticator.ts";
 import { readBearer } from "../authn/bearer-tokens.ts";
@@ -11,7 +12,7 @@ export const authentication: Stage = {
   async run(context, next) {
     if (readBearer(context.request).hasExtraSpace)
       context.warnings.add("the provided Authorization header contains extra space before the bearer token, and is ignored");
-    const result = await context.server.authenticator.authenticate(context.request);
+    const result = await timed(context, "authentication", async () => context.server.authenticator.authenticate(context.request));
     if (result === undefined) {
       if (!allowsAnonymous(context.server.anonymous, context.info.path)) throw await refusal(context);
       context.user = anonymousUser;

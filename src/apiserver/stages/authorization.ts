@@ -1,5 +1,6 @@
 /** May the user do it. */
 import { annotate } from "../admission/audit-annotations.ts";
+import { timed } from "../audit/latencies.ts";
 import type { RequestContext, Stage } from "../request-context.ts";
 import { parseFieldSelector } from "../../apimachinery/selectors/field-selector.ts";
 import { SelectorError, parseLabelSelector } from "../../apimachinery/selectors/label-selector.ts";
@@ -11,7 +12,7 @@ export const authorization: Stage = {
   name: "authorization",
   async run(context, next) {
     const attributes = attributesOf(context);
-    const decision = await context.server.authorizer.authorize(attributes);
+    const decision = await timed(context, "authorization", async () => context.server.authorizer.authorize(attributes));
     context.server.metrics
       .counter("authorization_attempts_total", "Requests whose sender's rights were looked at.", ["result"])
       .add(1, decision.verdict === "allow" ? "allowed" : decision.verdict === "deny" ? "denied" : "no-opinion");

@@ -1,5 +1,6 @@
 /** Lets requests in, makes them wait or refuses them (KEP-1040). Connections that last are not counted; a watch is, until it has begun. */
 import type { ApiResponse } from "../../apimachinery/request.ts";
+import { timed } from "../audit/latencies.ts";
 import type { FlowControl } from "../flowcontrol/flow-control.ts";
 import { kindOf } from "../flowcontrol/in-flight.ts";
 import { isLongRunning } from "../http/long-running.ts";
@@ -26,7 +27,7 @@ async function fairly(context: RequestContext, next: Next, control: FlowControl)
   Object.assign(context.responseHeaders, visit.flow.headers);
   if (visit.isWaiting) {
     inFlight.beginWaiting(kind);
-    await visit.turn(longestWaitMs(context), context.signal);
+    await timed(context, "apf-queue-wait", () => visit.turn(longestWaitMs(context), context.signal));
     inFlight.endWaiting(kind);
   }
   if (visit.refusal !== undefined) return refused(context, visit.refusal.retryAfterSeconds);

@@ -1,6 +1,7 @@
 /** MutatingAdmissionWebhook: servers elsewhere that may change an object, one after the other (documentation page "Dynamic Admission Control"). */
 import { deepEqual } from "../../../apimachinery/json.ts";
 import { StatusError } from "../../../apimachinery/status.ts";
+import { timed } from "../../audit/latencies.ts";
 import { annotate } from "../audit-annotations.ts";
 import { noteChange, reinvocationOf } from "../chain.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../chain.ts";
@@ -52,7 +53,7 @@ async function invoke(webhook: CompiledWebhook, view: RequestView, place: string
     );
   try {
     const before = view.object;
-    const answer = await ask(webhook, view, true);
+    const answer = await timed(context, "mutating-webhook", () => ask(webhook, view, true));
     const isChanged = before !== null && (await patched(view, answer)) && !deepEqual(before, view.object);
     note(isChanged);
     return isChanged;

@@ -1,5 +1,6 @@
 /** ValidatingAdmissionWebhook: servers elsewhere that may refuse a request; all are asked at once (documentation page "Dynamic Admission Control"). */
 import { StatusError } from "../../../apimachinery/status.ts";
+import { timed } from "../../audit/latencies.ts";
 import type { ResourceDefinition } from "../../registry/resource-definition.ts";
 import { annotate } from "../audit-annotations.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../chain.ts";
@@ -34,7 +35,9 @@ async function validate(request: AdmissionRequest, meant: readonly MeantWebhook[
   for (const view of views.values()) await view.prepare();
   const wanted: MeantWebhook[] = [];
   for (const each of meant) if (await isWanted(each.webhook, views.get(each.definition)!, decisions)) wanted.push(each);
-  const failures = await Promise.all(wanted.map(({ webhook, definition }, index) => failure(webhook, views.get(definition)!, index)));
+  const failures = await timed(request.context, "validating-webhook", () =>
+    Promise.all(wanted.map(({ webhook, definition }, index) => failure(webhook, views.get(definition)!, index))),
+  );
   const first = failures.find((error) => error !== undefined);
   if (first !== undefined) throw first;
 }

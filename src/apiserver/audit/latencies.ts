@@ -1,0 +1,35 @@
+/**
+ * How long the layers of a slow request took, as annotations of its audit event (documentation page "Audit Annotations",
+ * `apiserver.latency.k8s.io/…`). Nothing is timed where nothing is audited.
+ */
+import { formatDuration } from "../../apimachinery/go-duration.ts";
+import { annotate } from "../admission/audit-annotations.ts";
+import type { RequestContext } from "../request-context.ts";
+
+export type Layer = "authentication" | "authorization" | "apf-queue-wait" | "mutating-webhook" | "validating-webhook" | "etcd";
+
+/** Requests that took no longer are not explained. */
+const slowMs = 500;
+
+/** Does the work of a layer. What a layer does several times adds up. */
+export function timed<T>(context: RequestContext, layer: Layer, work: () => Promise<T>): Promise<T> {
+  return context.server.audit === undefined ? work() : measured(context, layer, work);
+}
+
+async function measured<T>(context: RequestContext, layer: Layer, work: () => Promise<T>): Promise<T> {
+  const { clock } = context.server;
+  const latencies = (context.latencies ??= new Map());
+  const fromMs = clock.monotonicMs();
+  try {
+    return await work();
+  } finally {
+    latencies.set(layer, (latencies.get(layer) ?? 0) + clock.monotonicMs() - fromMs);
+  }
+}
+
+/** Of a request that took `totalMs` until its answer was complete. */
+export function annotateLatencies(context: RequestContext, totalMs: number): void {
+  const layers = [...(context.latencies ?? [])].filter(([, tookMs]) => tookMs > 0);
+  if (totalMs <= slowMs || layers.length === 0) return;
+  for (const [layer, tookMs] of [...layers, ["total", totalMs] as const]) annotate(context, `apiserver.latency.k8s.io/${layer}`, formatDuration(tookMs));
+}
