@@ -1,7 +1,6 @@
 import { isAbort, TaskGroup } from "../base/task-group.ts";
 import { isAlreadyExists } from "../apimachinery/status.ts";
-import { Client, EventRecorder, InformerSet, resources, runLeading, userAgent } from "../client/index.ts";
-import { booleanFlag, durationFlag, textFlag } from "./flags.ts";
+import { Client, EventRecorder, InformerSet, resources, userAgent } from "../client/index.ts";
 import { builtInControllers, selectControllers } from "./registry.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -18,24 +17,20 @@ import type { QuotaRules } from "./resource-quota/plan.ts";
  * in kube-system, under the user agent of kube-controller-manager; what they watch is watched once, for all of them together.
  */
 export async function runControllers(options: ControllerRunOptions): Promise<void> {
-  const { flags, clock, random, log, signal } = options;
+  const { flags, caBundle, authorityKey, serviceAccountKey, quotaRules, namespaceGraceMs, log, clock, random, signal } = options;
   const shared = clientFor(options, managerUser);
-  const lead = (leading: AbortSignal) => runChosen(options, shared, leading);
-  if (!booleanFlag(flags, "leader-elect", options.identity !== undefined)) return lead(signal);
-  await runLeading(
-    {
-      client: shared,
-      clock,
-      random,
-      log,
-      namespace: textFlag(flags, "leader-elect-resource-namespace", "kube-system"),
-      name: textFlag(flags, "leader-elect-resource-name", "kube-controller-manager"),
-      identity: options.identity ?? "kube-controller-manager",
-      leaseMs: durationFlag(flags, "leader-elect-lease-duration", 15_000),
-    },
-    lead,
-    signal,
-  );
+  const selection = options.selection ?? (flags.get("controllers") ?? ["*"]).flatMap((value) => value.split(","));
+  const chosen = selectControllers(builtInControllers({ flags, caBundle, authorityKey, serviceAccountKey, quotaRules, namespaceGraceMs }), selection);
+  const group = new TaskGroup({ parent: signal, onFailure: (name, error) => log.error("A controller failed", { name, error }) });
+  const informers = new InformerSet({ client: shared, clock, random, log });
+  try {
+    const accounts = chosen.flatMap((entry) => start(entry, options, informers, group) ?? []);
+    group.start("service accounts", (inner) => ensureAccounts(shared, accounts, log, inner));
+    await group.join();
+    await untilAborted(signal);
+  } finally {
+    await informers.close();
+  }
 }
 
 export interface ControllerRunOptions {
@@ -59,8 +54,6 @@ export interface ControllerRunOptions {
   readonly flags: ManagerFlags;
   /** Overrides `--controllers`: `["*", "-ttl-controller"]`. */
   readonly selection?: readonly string[];
-  /** Who we are among several managers; with it, one of them leads at a time. */
-  readonly identity?: string;
   readonly metrics?: MetricRegistry;
   readonly onReconciled?: (record: ReconcileRecord) => void;
 }
@@ -68,22 +61,6 @@ export interface ControllerRunOptions {
 /** As its User-Agent tells it. */
 const build = { component: "kube-controller-manager", version: "v1.37.2", platform: "linux/amd64", commit: "coracle" };
 const managerUser: UserInfo = { username: "system:kube-controller-manager", groups: ["system:authenticated"] };
-
-async function runChosen(options: ControllerRunOptions, shared: Client, signal: AbortSignal): Promise<void> {
-  const { flags, caBundle, authorityKey, serviceAccountKey, quotaRules, namespaceGraceMs, log, clock, random } = options;
-  const selection = options.selection ?? (flags.get("controllers") ?? ["*"]).flatMap((value) => value.split(","));
-  const chosen = selectControllers(builtInControllers({ flags, caBundle, authorityKey, serviceAccountKey, quotaRules, namespaceGraceMs }), selection);
-  const group = new TaskGroup({ parent: signal, onFailure: (name, error) => log.error("A controller failed", { name, error }) });
-  const informers = new InformerSet({ client: shared, clock, random, log });
-  try {
-    const accounts = chosen.flatMap((entry) => start(entry, options, informers, group) ?? []);
-    group.start("service accounts", (inner) => ensureAccounts(shared, accounts, log, inner));
-    await group.join();
-    await untilAborted(signal);
-  } finally {
-    await informers.close();
-  }
-}
 
 /** Answers the service account that the controller acts as; none for one that acts as the manager. */
 function start(entry: ControllerEntry, options: ControllerRunOptions, informers: InformerSet, group: TaskGroup): string | undefined {

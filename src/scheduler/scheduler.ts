@@ -172,7 +172,11 @@ async function run(options: SchedulerOptions, memory: Memory, signal: AbortSigna
   for (const recorder of recorders.values()) tasks.start("events", (inner) => recorder.run(inner));
   tasks.start("flush", (inner) => flushEvery(queue, clock, inner));
   tasks.start("scheduling", (inner) => loop.run(inner));
-  await tasks.join();
+  try {
+    await tasks.join();
+  } finally {
+    memory.live = undefined;
+  }
 }
 
 function extendersOf({ config = {}, postToExtender: post, clock }: SchedulerOptions): readonly Extender[] {

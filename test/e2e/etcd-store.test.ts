@@ -1,24 +1,25 @@
 /** The conformance suite against a real etcd, which is `etcd` on the PATH (Debian: etcd-server). */
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { after, before, it } from "node:test";
 
+import { systemClock } from "../../src/base/clock.ts";
 import { VirtualClock } from "../../src/base/virtual-clock.ts";
+import { Certificates } from "../../src/cluster/certificates/certificates.ts";
+import { keysInMemory, type KeyAndCertificate } from "../../src/cluster/certificates/key-store.ts";
 import { openStore, type Store } from "../../src/storage/index.ts";
 import { storeConformance } from "../../src/storage/store-conformance.ts";
+import { etcdctl, EtcdCluster, hasEtcd, hasEtcdctl } from "./etcd.ts";
 
-let endpoint = "";
-let stop = async () => {};
+let etcd: EtcdCluster;
 
-if (spawnSync("etcd", ["--version"]).error === undefined) {
-  before(start);
-  after(() => stop());
+if (hasEtcd) {
+  before(async () => {
+    etcd = await EtcdCluster.start(1);
+  });
+  after(() => etcd[Symbol.asyncDispose]());
   storeConformance("etcd store", openEmpty, { hasVirtualTime: false });
 
   it("deletes a key when its lease ends, as an event", async () => {
@@ -31,6 +32,45 @@ if (spawnSync("etcd", ["--version"]).error === undefined) {
     while (kinds.length < 2) kinds.push(...(await watch.next()).value.events.map((event: { kind: string }) => event.kind));
     assert.deepEqual(kinds, ["put", "delete"]);
     abort.abort();
+  });
+
+  it("shows etcd a certificate, has the rights of the user it names, and trusts no other authority", async (context) => {
+    if (!hasEtcdctl) return context.skip("needs etcdctl on the PATH");
+    const folder = await mkdtemp(join(tmpdir(), "coracle-etcd-keys-"));
+    try {
+      const certificates = new Certificates(keysInMemory(), systemClock());
+      const [ca, serving, root, reader, foreign] = await Promise.all([
+        certificates.authority(),
+        certificates.serving("etcd", ["127.0.0.1"]),
+        certificates.client("root", "root", []),
+        certificates.client("reader", "reader", []),
+        new Certificates(keysInMemory(), systemClock()).authority(),
+      ]);
+      const files = { "ca.crt": ca, "etcd.crt": serving.certificate, "etcd.key": serving.key, "root.crt": root.certificate, "root.key": root.key };
+      for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text, { mode: 0o600 });
+      const file = (name: string) => join(folder, name);
+      const server = [`--cert-file=${file("etcd.crt")}`, `--key-file=${file("etcd.key")}`, `--trusted-ca-file=${file("ca.crt")}`, "--client-cert-auth"];
+      await using secure = await EtcdCluster.start(1, server);
+      const { endpoints } = secure;
+      const asRoot = [`--endpoints=${endpoints.join(",")}`, `--cacert=${file("ca.crt")}`, `--cert=${file("root.crt")}`, `--key=${file("root.key")}`];
+      const all = ["role", "grant-permission", "reads", "read", "", "--prefix=true"];
+      for (const words of ["user add root --no-password", "user grant-role root root", "user add reader --no-password", "role add reads"])
+        etcdctl(...words.split(" "), ...asRoot);
+      for (const words of [all, ["user", "grant-role", "reader", "reads"], ["auth", "enable"]]) etcdctl(...words, ...asRoot);
+      const open = (pair: KeyAndCertificate, authority = ca) => {
+        const tls = { ca: Buffer.from(authority), cert: Buffer.from(pair.certificate), key: Buffer.from(pair.key) };
+        return openStore({ backend: "etcd", endpoints, clock: new VirtualClock(), tls });
+      };
+      const put = { kind: "put", key: "/e/a", value: Buffer.from("v"), expected: 0 } as const;
+      await using store = await open(root);
+      assert.equal((await store.commit(put)).isCommitted, true);
+      await using readOnly = await open(reader);
+      assert.equal((await readOnly.get("/e/a"))?.value.toString(), "v");
+      await assert.rejects(readOnly.commit({ ...put, key: "/e/b" }), { reason: "Unavailable", message: "etcdserver: permission denied" });
+      await assert.rejects(open(root, foreign), { reason: "Unavailable", message: /does not answer: .*; check that it runs and its certificates$/ });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it("says what to do when nobody answers", async () => {
@@ -46,37 +86,7 @@ if (spawnSync("etcd", ["--version"]).error === undefined) {
 /** A store without keys: those of the test before are deleted. */
 async function openEmpty(): Promise<{ store: Store; clock: VirtualClock }> {
   const clock = new VirtualClock();
-  const store = await openStore({ backend: "etcd", endpoints: [endpoint], clock });
+  const store = await openStore({ backend: "etcd", endpoints: etcd.endpoints, clock });
   for (const { key, modRevision } of (await store.range("")).items) await store.commit({ kind: "delete", key, expected: modRevision });
   return { store, clock };
-}
-
-async function start(): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), "coracle-etcd-"));
-  endpoint = `http://127.0.0.1:${await freePort()}`;
-  const peer = `http://127.0.0.1:${await freePort()}`;
-  const args = ["--data-dir", directory, "--listen-client-urls", endpoint, "--advertise-client-urls", endpoint];
-  const child = spawn("etcd", [...args, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", `default=${peer}`], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  stop = async () => {
-    child.kill();
-    await once(child, "exit");
-    await rm(directory, { recursive: true });
-  };
-  await new Promise<void>((resolve, reject) => {
-    child.once("exit", () => reject(new Error("etcd ended")));
-    createInterface({ input: child.stderr }).on("line", (line) => {
-      if (line.includes("ready to serve client requests")) resolve();
-    });
-  });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

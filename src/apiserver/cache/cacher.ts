@@ -4,6 +4,7 @@
  *
  * Invariant: `revision` only grows, and every cache has applied all events up to it.
  */
+import { backoffMs } from "../../base/backoff.ts";
 import { Heap } from "../../base/heap.ts";
 import { isAbort } from "../../base/task-group.ts";
 import type { Log } from "../../base/log.ts";
@@ -28,8 +29,8 @@ export interface CacherOptions {
   normalize(key: string, value: Uint8Array): Buffer;
 }
 
-/** Time before a store that is away is asked again. */
-const retryMs = 1000;
+/** Time before a store that is away is asked again: at first it may be one member of several, and the next one answers. */
+const retry = { baseMs: 20, maxMs: 1000 };
 
 export class Cacher {
   readonly #options: CacherOptions;
@@ -123,14 +124,17 @@ export class Cacher {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
+    let failures = 0;
     while (!signal.aborted) {
+      const before = this.#revision;
       try {
         await this.#followOnce(signal);
       } catch (error) {
         if (isAbort(error, signal)) return;
         if (!(error instanceof StoreError) || error.reason !== "Unavailable") throw error;
         this.#options.log.warn("Lost the store, going on when it is back", { error });
-        await sleep(this.#options.clock, retryMs, signal).catch(() => {});
+        failures = this.#revision > before ? 1 : failures + 1;
+        await sleep(this.#options.clock, backoffMs(retry, failures), signal).catch(() => {});
       }
     }
   }

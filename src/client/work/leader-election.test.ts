@@ -9,6 +9,7 @@ import { Client } from "../client.ts";
 import { LeadershipLostError, planElection, runLeading } from "./leader-election.ts";
 import { loopbackTransport } from "../transports/loopback-transport.ts";
 import { microTime } from "../events/series-event-recorder.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { ApiRequest, ApiResponse } from "../../apimachinery/request.ts";
 import type { Lease } from "../../api/coordination-v1/types.ts";
 
@@ -19,15 +20,15 @@ const lease = (holderIdentity: string, leaseTransitions = 3): Lease => ({
 });
 const mine = { holderIdentity: "me", leaseDurationSeconds: 15, renewTime: microTime(now) };
 
-const cases: [name: string, lease: Lease | undefined, changedMs: number, expect: unknown][] = [
+const cases: [name: string, lease: Lease | undefined, unchangedMs: number, expect: unknown][] = [
   ["no lease", undefined, 0, { kind: "create", spec: { ...mine, acquireTime: microTime(now), leaseTransitions: 0 } }],
-  ["our own is renewed", lease("me"), now - 60_000, { kind: "update", spec: { ...mine, acquireTime: "then", leaseTransitions: 3 } }],
-  ["another's", lease("other"), now - 14_999, { kind: "wait", holder: "other" }],
-  ["another's that ran out", lease("other"), now - 15_000, { kind: "update", spec: { ...mine, acquireTime: microTime(now), leaseTransitions: 4 } }],
-  ["a released one", lease(""), now, { kind: "update", spec: { ...mine, acquireTime: microTime(now), leaseTransitions: 4 } }],
+  ["our own is renewed", lease("me"), 60_000, { kind: "update", spec: { ...mine, acquireTime: "then", leaseTransitions: 3 } }],
+  ["another's", lease("other"), 14_999, { kind: "wait", holder: "other" }],
+  ["another's that ran out", lease("other"), 15_000, { kind: "update", spec: { ...mine, acquireTime: microTime(now), leaseTransitions: 4 } }],
+  ["a released one", lease(""), 0, { kind: "update", spec: { ...mine, acquireTime: microTime(now), leaseTransitions: 4 } }],
 ];
-for (const [name, current, changedMs, expect] of cases) {
-  test(`election: ${name}`, () => deepEqual(planElection(current, { identity: "me", leaseMs: 15_000 }, now, changedMs), expect));
+for (const [name, current, unchangedMs, expect] of cases) {
+  test(`election: ${name}`, () => deepEqual(planElection(current, { identity: "me", leaseMs: 15_000 }, now, unchangedMs), expect));
 }
 
 /** The least server that can hold one lease: it checks versions, and can be cut off. */
@@ -49,7 +50,7 @@ function leaseServer() {
   return { handler, state };
 }
 
-function candidate(identity: string, handler: (request: ApiRequest) => Promise<ApiResponse>, clock: VirtualClock, log: string[]) {
+function candidate(identity: string, handler: (request: ApiRequest) => Promise<ApiResponse>, clock: Clock, log: string[]) {
   const stopper = new AbortController();
   const client = new Client({ transport: loopbackTransport(handler, { username: identity, groups: [] }), clock, userAgent: identity });
   const lead = async (signal: AbortSignal) => {
@@ -78,6 +79,25 @@ test("election: one leads, the other follows as soon as the first has left", asy
   b.stopper.abort();
   await b.running;
   equal(clock.nextDueMs(), undefined);
+});
+
+test("election: a jump of the candidate's time of day does not end another's lease", async () => {
+  const clock = new VirtualClock();
+  const { handler } = leaseServer();
+  const log: string[] = [];
+  const a = candidate("a", handler, clock, log);
+  await clock.advance(0);
+  let jumpMs = 0;
+  const jumping: Clock = { nowMs: () => clock.nowMs() + jumpMs, monotonicMs: () => clock.monotonicMs(), after: (...args) => clock.after(...args) };
+  const b = candidate("b", handler, jumping, log);
+  await clock.advance(1_000);
+  for (jumpMs of [3_600_000, -3_600_000]) {
+    await clock.advance(60_000);
+    deepEqual(log, ["a leads"]);
+  }
+  for (const { stopper } of [b, a]) stopper.abort();
+  await a.running;
+  await rejects(b.running, { name: "AbortError" });
 });
 
 test("election: a leader that cannot renew stops before another may lead", async () => {

@@ -72,12 +72,12 @@ export type ElectionStep =
   /** Somebody else holds it. */
   | { readonly kind: "wait"; readonly holder: string };
 
-/** The candidate's next step. `changedMs` is when this process first saw the lease as it is, `lease` undefined when there is none. */
+/** The candidate's next step. `unchangedMs` is how long this process has seen the lease as it is, `lease` undefined when there is none. */
 export function planElection(
   lease: DeepReadonly<Lease> | undefined,
   self: { identity: string; leaseMs: number },
   nowMs: number,
-  changedMs: number,
+  unchangedMs: number,
 ): ElectionStep {
   const mine = { holderIdentity: self.identity, leaseDurationSeconds: Math.max(1, Math.round(self.leaseMs / 1000)), renewTime: microTime(nowMs) };
   if (lease === undefined) return { kind: "create", spec: { ...mine, acquireTime: microTime(nowMs), leaseTransitions: 0 } };
@@ -86,7 +86,7 @@ export function planElection(
   if (holder === self.identity) {
     return { kind: "update", spec: { ...mine, acquireTime: spec.acquireTime ?? microTime(nowMs), leaseTransitions: spec.leaseTransitions ?? 0 } };
   }
-  if (holder !== "" && changedMs + (spec.leaseDurationSeconds ?? 0) * 1000 > nowMs) return { kind: "wait", holder };
+  if (holder !== "" && unchangedMs < (spec.leaseDurationSeconds ?? 0) * 1000) return { kind: "wait", holder };
   return { kind: "update", spec: { ...mine, acquireTime: microTime(nowMs), leaseTransitions: (spec.leaseTransitions ?? 0) + 1 } };
 }
 
@@ -96,6 +96,7 @@ class Election {
   readonly #renewDeadlineMs: number;
   readonly #retryMs: number;
   #lease: Lease | undefined;
+  /** By the monotonic clock: a jump of the time of day neither ends a lease nor prolongs it. */
   #changedMs = 0;
   #leader = "";
 
@@ -137,10 +138,13 @@ class Election {
     if (lease?.spec?.holderIdentity !== identity) return;
     const now = microTime(clock.nowMs());
     const spec = { leaseTransitions: lease.spec.leaseTransitions ?? 0, leaseDurationSeconds: 1, renewTime: now, acquireTime: now, holderIdentity: "" };
+    const limit = deadline(clock, this.#renewDeadlineMs);
     try {
-      await client.update(resources.leases, { ...lease, spec });
+      await client.update(resources.leases, { ...lease, spec }, { signal: limit.signal });
     } catch (error) {
       log.debug("Could not release the lease", { lease: lease.metadata.name, error });
+    } finally {
+      limit.cancel();
     }
   }
 
@@ -153,7 +157,7 @@ class Election {
         throw error;
       });
       this.#observe(lease);
-      const step = planElection(lease, { identity, leaseMs: this.#leaseMs }, clock.nowMs(), this.#changedMs);
+      const step = planElection(lease, { identity, leaseMs: this.#leaseMs }, clock.nowMs(), clock.monotonicMs() - this.#changedMs);
       if (step.kind === "wait") return false;
       const written =
         step.kind === "create"
@@ -171,7 +175,7 @@ class Election {
   #observe(lease: Lease | undefined): void {
     if (lease?.metadata.resourceVersion === this.#lease?.metadata.resourceVersion) return;
     this.#lease = lease;
-    this.#changedMs = this.#options.clock.nowMs();
+    this.#changedMs = this.#options.clock.monotonicMs();
     const leader = lease?.spec?.holderIdentity ?? "";
     if (leader !== "" && leader !== this.#leader && leader !== this.#options.identity) this.#options.onLeaderChange?.(leader);
     this.#leader = leader;

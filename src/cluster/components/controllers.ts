@@ -8,6 +8,7 @@ import { borrowPrograms } from "../shared-programs.ts";
 import type { UpOptions } from "../commands/up-options.ts";
 import { serveComponent } from "./component-server.ts";
 import { chooseDataPlane } from "./node/choose-runtime.ts";
+import { runElected } from "./elected.ts";
 import type { StartComponent } from "./start-components.ts";
 
 export const startControllers: StartComponent = async (context) => {
@@ -29,21 +30,26 @@ export const startControllers: StartComponent = async (context) => {
   );
   const group = new TaskGroup({ onFailure: (name, error) => log.error("Component failed", { name, error }) });
   group.start("controllers", (signal) =>
-    runControllers({
-      transportFor,
-      clock,
-      random,
-      log,
+    runElected(
+      { environment, options, flags, name: "kube-controller-manager", transport },
+      (leading) =>
+        runControllers({
+          transportFor,
+          clock,
+          random,
+          log,
+          signal: leading,
+          caBundle,
+          authorityKey,
+          serviceAccountKey,
+          quotaRules,
+          flags,
+          metrics,
+          onReconciled,
+          ...namespaceGrace(options),
+        }),
       signal,
-      caBundle,
-      authorityKey,
-      serviceAccountKey,
-      quotaRules,
-      flags,
-      metrics,
-      onReconciled,
-      ...namespaceGrace(options),
-    }),
+    ),
   );
   running.defer(() => group.close());
   return running.move();

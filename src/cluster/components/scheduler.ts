@@ -6,8 +6,10 @@ import { createScheduler, readConfiguration } from "../../scheduler/index.ts";
 import { UsageError } from "../commands/arguments.ts";
 import { describeSystemError } from "../system-error.ts";
 import { serveComponent } from "./component-server.ts";
+import { runElected } from "./elected.ts";
 import { ExtenderConnections } from "./extender-connection.ts";
 import type { ApiRequest } from "../../apimachinery/request.ts";
+import type { SchedulerConfiguration } from "../../scheduler/index.ts";
 import type { StartComponent } from "./start-components.ts";
 
 export const startScheduler: StartComponent = async (context) => {
@@ -30,7 +32,10 @@ export const startScheduler: StartComponent = async (context) => {
     };
     running.use(await serveComponent(server, context));
     const group = new TaskGroup({ onFailure: (name, error) => log.error("Component failed", { name, error }) });
-    group.start("scheduler", (signal) => scheduler.run(signal));
+    const flags = new Map([...electionFlags(config), ...(options.flags.get("scheduler") ?? [])]);
+    group.start("scheduler", (signal) =>
+      runElected({ environment, options, flags, name: "kube-scheduler", transport }, (leading) => scheduler.run(leading), signal),
+    );
     running.defer(() => group.close());
     return running;
   } catch (error) {
@@ -38,6 +43,22 @@ export const startScheduler: StartComponent = async (context) => {
     throw error;
   }
 };
+
+/** What the configuration says of the election, as the flags that go before it. */
+function electionFlags({ leaderElection = {} }: SchedulerConfiguration): [string, readonly string[]][] {
+  const names = {
+    leaderElect: "leader-elect",
+    leaseDuration: "leader-elect-lease-duration",
+    renewDeadline: "leader-elect-renew-deadline",
+    retryPeriod: "leader-elect-retry-period",
+    resourceName: "leader-elect-resource-name",
+    resourceNamespace: "leader-elect-resource-namespace",
+  } as const;
+  return Object.entries(names).flatMap(([field, flag]) => {
+    const value = leaderElection[field as keyof typeof names];
+    return value === undefined ? [] : [[flag, [String(value)]]];
+  });
+}
 
 async function configurationText(file: string): Promise<Buffer> {
   try {

@@ -16,6 +16,15 @@ export interface SchedulerConfiguration {
   readonly podInitialBackoffSeconds?: number;
   readonly podMaxBackoffSeconds?: number;
   readonly extenders?: readonly ExtenderConfiguration[];
+  /** Durations as Go writes them (`15s`). */
+  readonly leaderElection?: {
+    readonly leaderElect?: boolean;
+    readonly leaseDuration?: string;
+    readonly renewDeadline?: string;
+    readonly retryPeriod?: string;
+    readonly resourceName?: string;
+    readonly resourceNamespace?: string;
+  };
 }
 
 export interface ProfileConfiguration {

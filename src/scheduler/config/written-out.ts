@@ -12,7 +12,7 @@ export function writtenOut(configuration: SchedulerConfiguration): object {
     ...configuration,
     apiVersion,
     kind: "KubeSchedulerConfiguration",
-    leaderElection: { ...leaderElection, ...(configuration as { leaderElection?: object }).leaderElection },
+    leaderElection: { ...leaderElection, ...configuration.leaderElection },
     clientConnection: { ...clientConnection, ...(configuration as { clientConnection?: object }).clientConnection },
     enableContentionProfiling: true,
     enableProfiling: true,

@@ -4,6 +4,8 @@ import { decode, encode, type Message } from "./wire.ts";
 /** A call: where it goes, and how its messages become bytes. */
 export interface Method<Request, Response> {
   readonly path: string;
+  /** Changes nothing, so that it can be made again when its answer is lost. */
+  readonly isRead: boolean;
   readonly encode: (request: Request) => Buffer;
   readonly decode: (bytes: Buffer) => Response;
 }
@@ -91,7 +93,8 @@ const watchResponse: Message = {
 };
 
 function method<Request extends object, Response>(path: string, request: Message, response: Message): Method<Request, Response> {
-  return { path, encode: (value) => encode(request, value), decode: (bytes) => decode(response, bytes) as Response };
+  const isRead = path.endsWith("/Range") || path.endsWith("/Status");
+  return { path, isRead, encode: (value) => encode(request, value), decode: (bytes) => decode(response, bytes) as Response };
 }
 
 export const range = method<RangeRequest, RangeResponse>("/etcdserverpb.KV/Range", rangeRequest, rangeResponse);

@@ -1,8 +1,10 @@
 /**
  * Calls to an etcd cluster over gRPC. One channel for each endpoint; calls go to one of them, and to the next one after it could not be
- * reached. Failures become StoreErrors here and nowhere else.
+ * reached or had lost its cluster. A call that certainly did nothing is made there again. Failures become StoreErrors here and nowhere else.
  */
-import type { ClientDuplexStream, ServiceError } from "@grpc/grpc-js";
+import { isIP } from "node:net";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import type { ClientDuplexStream, Metadata, ServiceError } from "@grpc/grpc-js";
 
 import { StoreError } from "../store.ts";
 import type { Method } from "./api.ts";
@@ -12,6 +14,8 @@ type Grpc = typeof import("@grpc/grpc-js");
 
 export class EtcdConnection {
   readonly #clients: InstanceType<Grpc["Client"]>[];
+  /** Makes etcd end a watch of a member that has no leader, instead of keeping it silent. */
+  readonly #requireLeader: Metadata;
   #current = 0;
   #isClosed = false;
 
@@ -21,32 +25,56 @@ export class EtcdConnection {
   }
 
   constructor(grpc: Grpc, endpoints: readonly string[], tls: EtcdTls) {
-    const secure = () => grpc.credentials.createSsl(tls.ca ?? null, tls.key ?? null, tls.cert ?? null);
+    this.#requireLeader = new grpc.Metadata();
+    this.#requireLeader.set("hasleader", "true");
     this.#clients = endpoints.map((endpoint) => {
       const url = new URL(endpoint);
-      return new grpc.Client(url.host, url.protocol === "https:" ? secure() : grpc.credentials.createInsecure(), channelOptions);
+      if (url.protocol !== "https:") return new grpc.Client(url.host, grpc.credentials.createInsecure(), channelOptions);
+      const address = url.hostname.replace(/^\[|\]$/g, "");
+      const isNamed = isIP(address) === 0;
+      const credentials = grpc.credentials.createSsl(tls.ca ?? null, tls.key ?? null, tls.cert ?? null, {
+        // Node refuses an address as the name that gRPC says it looks for: it says another one, and the certificate is held against the address.
+        ...(!isNamed && { checkServerIdentity: (_name: string, certificate: PeerCertificate) => checkServerIdentity(address, certificate) }),
+      });
+      return new grpc.Client(url.host, credentials, { ...channelOptions, ...(!isNamed && { "grpc.ssl_target_name_override": "etcd" }) });
     });
   }
 
-  /** Calls `method`. Throws StoreError; the message is etcd's own. */
+  /** Calls `method`: at each endpoint at most once, as long as nothing can have been done. Throws StoreError; the message is etcd's own. */
   async call<Request, Response>(method: Method<Request, Response>, request: Request): Promise<Response> {
-    const index = this.#current;
-    try {
-      return await new Promise<Response>((resolve, reject) => {
-        this.#clients[index]!.makeUnaryRequest(method.path, method.encode, method.decode, request, (error, response) => {
-          if (error !== null) reject(error);
-          else resolve(response!);
-        });
-      });
-    } catch (error) {
-      if (isServiceError(error) && error.code === grpcUnavailable && this.#current === index) this.#current = (index + 1) % this.#clients.length;
-      throw this.#isClosed ? new StoreError("Closed", "the store is closed", error) : etcdError(error);
+    for (let tries = 1; ; tries++) {
+      const index = this.#current;
+      try {
+        return await this.#callAt(index, method, request);
+      } catch (error) {
+        this.#leave(index, error);
+        const isLast = tries >= this.#clients.length || this.#isClosed;
+        if (!isLast && isServiceError(error) && error.code === grpcUnavailable && (method.isRead || isUnsent(error))) continue;
+        throw this.#isClosed ? new StoreError("Closed", "the store is closed", error) : etcdError(error);
+      }
     }
   }
 
-  /** Opens a stream of `method`. Its errors are gRPC's: see `etcdError`. */
+  #callAt<Request, Response>(index: number, method: Method<Request, Response>, request: Request): Promise<Response> {
+    return new Promise<Response>((resolve, reject) => {
+      this.#clients[index]!.makeUnaryRequest(method.path, method.encode, method.decode, request, (error, response) => {
+        if (error !== null) reject(error);
+        else resolve(response!);
+      });
+    });
+  }
+
+  /** Opens a stream of `method`, at a member that has a leader. Its errors are gRPC's: see `etcdError`. */
   stream<Request, Response>(method: Method<Request, Response>): ClientDuplexStream<Request, Response> {
-    return this.#clients[this.#current]!.makeBidiStreamRequest(method.path, method.encode, method.decode);
+    const index = this.#current;
+    const stream = this.#clients[index]!.makeBidiStreamRequest(method.path, method.encode, method.decode, this.#requireLeader);
+    stream.once("error", (error) => this.#leave(index, error));
+    return stream;
+  }
+
+  /** What comes next goes to the next endpoint, when this one could not do its work. */
+  #leave(index: number, error: unknown): void {
+    if (isServiceError(error) && error.code === grpcUnavailable && this.#current === index) this.#current = (index + 1) % this.#clients.length;
   }
 
   close(): void {
@@ -89,7 +117,16 @@ const channelOptions = {
   // A machine that vanished is noticed on idle watches too.
   "grpc.keepalive_time_ms": 30_000,
   "grpc.keepalive_timeout_ms": 10_000,
+  // A member that is back is used again soon (gRPC would wait up to two minutes).
+  "grpc.initial_reconnect_backoff_ms": 200,
+  "grpc.min_reconnect_backoff_ms": 200,
+  "grpc.max_reconnect_backoff_ms": 3_000,
 };
+
+/** Whether gRPC found no connection, so that etcd has not seen the call. */
+function isUnsent({ details }: ServiceError): boolean {
+  return details.startsWith("No connection established");
+}
 
 function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && "code" in error && "details" in error;

@@ -1,12 +1,8 @@
 /** The API server as a component: store, certificates, TLS listener. */
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
 import { ApiServer } from "../../../apiserver/server.ts";
 import { listenTls } from "../../../apimachinery/listener/tls-listener.ts";
 import type { RequestHandler, TlsListener, TlsListenerOptions } from "../../../apimachinery/listener/tls-listener.ts";
 import { gatewayAddress } from "../../../network/index.ts";
-import { openStore } from "../../../storage/index.ts";
-import type { Store } from "../../../storage/index.ts";
 import { readAuditFlags } from "../../audit/audit-options.ts";
 import { auditOptions } from "../../audit/audit-sinks.ts";
 import type { Certificates } from "../../certificates/certificates.ts";
@@ -21,6 +17,7 @@ import { readApiServerFiles } from "./apiserver-files.ts";
 import { apiServerFlags } from "./apiserver-flags/apiserver-flags.ts";
 import { apiServerKeys } from "./apiserver-keys.ts";
 import { followFiles } from "./apiserver-reloads.ts";
+import { openConfiguredStore } from "./configured-store.ts";
 import { followServingFiles, namedCertificates } from "./serving-files.ts";
 import { tlsProtocol } from "./apiserver-flags/tls-flags.ts";
 import { frontProxies, proxyClient } from "./front-proxies.ts";
@@ -153,13 +150,4 @@ function starting() {
     headers: { "content-type": "text/plain; charset=utf-8", "retry-after": "1" },
     body: { kind: "bytes", bytes: Buffer.from("the server is starting\n") },
   } as const;
-}
-
-async function openConfiguredStore(environment: Environment, options: UpOptions): Promise<Store> {
-  const { clock, log: logger } = environment;
-  if (options.store === "memory") return openStore({ backend: "memory", clock, logger });
-  if (options.store.startsWith("etcd=")) return openStore({ backend: "etcd", clock, logger, endpoints: options.store.slice("etcd=".length).split(",") });
-  const directory = join(options.dataDir, "store");
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  return openStore({ backend: "lmdb", clock, logger, directory });
 }
