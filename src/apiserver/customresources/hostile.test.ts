@@ -159,35 +159,3 @@ test("webhooks that answer ten megabytes of garbage are told by it", limited, as
     }
   }
 });
-
-test("a mutating webhook cannot move an object into another namespace, nor rename it under its path", limited, async () => {
-  const moved = (patch: object[]): WebhookConnector => ({
-    post: (_target, body) => {
-      const { uid } = (JSON.parse(Buffer.from(body).toString()) as { request: { uid: string } }).request;
-      const response = { uid, allowed: true, patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch)).toString("base64") };
-      return Promise.resolve({
-        status: 200,
-        headers: {},
-        body: Buffer.from(JSON.stringify({ kind: "AdmissionReview", apiVersion: "admission.k8s.io/v1", response })),
-      });
-    },
-  });
-  await using cluster = await TestCluster.start({ webhooks: moved([{ op: "replace", path: "/metadata/namespace", value: "kube-system" }]) });
-  const webhook = {
-    name: "mover.example.com",
-    admissionReviewVersions: ["v1"],
-    sideEffects: "None",
-    clientConfig: { url: "https://mover.example.com/" },
-    rules: [{ operations: ["*"], apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"] }],
-  };
-  await ask(cluster, "POST", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "MutatingWebhookConfiguration",
-    metadata: { name: "mover" },
-    webhooks: [webhook],
-  });
-  await cluster.turn();
-  const created = await ask(cluster, "POST", "/api/v1/namespaces/default/configmaps", { kind: "ConfigMap", apiVersion: "v1", metadata: { name: "x" } });
-  assert.deepEqual([created.status, created.json["message"]], [400, "the namespace of the provided object does not match the namespace sent on the request"]);
-  assert.equal((await ask(cluster, "GET", "/api/v1/namespaces/kube-system/configmaps/x")).status, 404);
-});

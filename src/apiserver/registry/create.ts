@@ -40,19 +40,18 @@ const nameAttempts = 8;
 /** Creates the object. Throws StatusError: 422 with all faults, 409 when the name is taken, what admission refuses. */
 export async function createObject(request: CreateRequest): Promise<Written> {
   const { context, definition, object, options } = request;
-  const metadata = object.metadata;
-  if (definition.creationRefusal !== undefined) throw forbiddenError(definition, metadata.name ?? "", definition.creationRefusal);
+  if (definition.creationRefusal !== undefined) throw forbiddenError(definition, object.metadata.name ?? "", definition.creationRefusal);
   wipeSystemFields(object);
   dropDuplicateOwners(object, context.warnings, "request");
-  const isGenerated = (metadata.name ?? "") === "" && (metadata.generateName ?? "") !== "";
+  const base = isNameless(object) ? (object.metadata.generateName ?? "") : "";
+  const isGenerated = base !== "";
   if (definition.isNamespaced) fillNamespace(object, request.namespace);
-  else delete metadata.namespace;
+  else delete object.metadata.namespace;
   if (request.isTracked !== true) await trackUpdate(request, object, undefined, "");
   const admission = admissionRequest(request, object);
-  const base = isGenerated ? metadata.generateName! : "";
-  // Mutating admission sees the wish, not the name: it is made up only now.
+  // Mutating admission sees the wish, not the name: it is made up only afterwards, in the metadata that admission may have replaced.
   await context.server.admission.mutate(admission);
-  if (isGenerated && (metadata.name ?? "") === "") metadata.name = generateName(context, base);
+  if (isGenerated && isNameless(object)) object.metadata.name = generateName(context, base);
   dropDuplicateOwners(object, context.warnings, "admission");
   if (definition.isNamespaced) fillNamespace(object, request.namespace);
   const rules = ruleContext(context, definition.isNamespaced ? request.namespace : "", "", options.isDryRun);
@@ -60,9 +59,9 @@ export async function createObject(request: CreateRequest): Promise<Written> {
     try {
       return await createNamed(request, admission, rules);
     } catch (error) {
-      if (!isAlreadyExists(error) || (metadata.generateName ?? "") === "") throw error;
+      if (!isAlreadyExists(error) || (object.metadata.generateName ?? "") === "") throw error;
       if (!isGenerated || attempt === nameAttempts) throw generatedNameTaken(error);
-      metadata.name = generateName(context, base);
+      object.metadata.name = generateName(context, base);
     }
   }
 }
@@ -107,6 +106,10 @@ async function createNamed(request: CreateRequest, admission: AdmissionRequest, 
     await allocation.release();
     throw error;
   }
+}
+
+function isNameless({ metadata }: KubeObject): boolean {
+  return (metadata.name ?? "") === "";
 }
 
 function fillNamespace(object: KubeObject, namespace: string): void {

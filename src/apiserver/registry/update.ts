@@ -194,7 +194,7 @@ function prepareUpdate(request: UpdateRequest, object: KubeObject, old: KubeObje
     ...validateObjectMetaUpdate(object.metadata, old.metadata, FieldPath.root("metadata"), strategy.requiresQualifiedFinalizers !== false),
     ...(specific.validate?.(object, old, rules) ?? []),
   ];
-  if (errors.length > 0) throw invalidError(errorKind(definition, object), request.name, errors);
+  if (errors.length > 0) throw invalidError(errorKind(definition, object), object.metadata.name ?? request.name, errors);
   for (const warning of specific.warnings?.(object, old, rules) ?? []) context.warnings.add(warning);
 }
 
