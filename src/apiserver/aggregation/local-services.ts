@@ -2,6 +2,7 @@
  * Keeps an APIService for every group-version that definitions add: made, put right after changes, and deleted with the version. Others are
  * left alone. Driven by the caches of definitions and APIServices; writes one by one in a background task.
  */
+import { PendingNames } from "../../base/pending-names.ts";
 import { deepEqual } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { isConflict, isNotFound } from "../../apimachinery/status.ts";
@@ -22,8 +23,7 @@ export class LocalServices {
   readonly #apiServices: ResourceDefinition;
   readonly #definitions: ResourceCache;
   /** Names of APIServices to look at, in order. */
-  readonly #pending = new Set<string>();
-  #wake: (() => void) | undefined;
+  readonly #pending = new PendingNames();
 
   constructor(server: ServerState) {
     this.#server = server;
@@ -37,35 +37,16 @@ export class LocalServices {
     });
     const cache = this.#apiServices.storage!.cache;
     cache.listen(({ object, previous }) => {
-      if (isManaged(cache.parse(object)) || (previous !== undefined && isManaged(cache.parse(previous)))) this.#enqueue(object.key);
+      if (isManaged(cache.parse(object)) || (previous !== undefined && isManaged(cache.parse(previous)))) this.#pending.add(object.key);
     });
     for (const [, stored] of this.#definitions.state.prefixed("")) this.#enqueueVersions(stored);
-    for (const [name, stored] of cache.state.prefixed("")) if (isManaged(cache.parse(stored))) this.#enqueue(name);
-    this.#server.tasks.start("local APIServices", (signal) => this.#run(signal));
+    for (const [name, stored] of cache.state.prefixed("")) if (isManaged(cache.parse(stored))) this.#pending.add(name);
+    this.#server.tasks.start("local APIServices", (signal) => this.#pending.run(signal, (name) => this.#reconcile(name)));
   }
 
   #enqueueVersions(stored: StoredObject): void {
     const { spec } = definitionOf(stored);
-    for (const { name } of spec.versions ?? []) this.#enqueue(`${name}.${spec.group}`);
-  }
-
-  #enqueue(name: string): void {
-    this.#pending.add(name);
-    this.#wake?.();
-  }
-
-  async #run(signal: AbortSignal): Promise<void> {
-    const wake = () => this.#wake?.();
-    signal.addEventListener("abort", wake, { once: true });
-    while (!signal.aborted) {
-      const [name] = this.#pending;
-      if (name === undefined) {
-        await new Promise<void>((resolve) => (this.#wake = resolve));
-        continue;
-      }
-      this.#pending.delete(name);
-      await this.#reconcile(name);
-    }
+    for (const { name } of spec.versions ?? []) this.#pending.add(`${name}.${spec.group}`);
   }
 
   async #reconcile(name: string): Promise<void> {

@@ -5,6 +5,7 @@
  * Invariants: a definition is served only when it is established and its cache is filled; its `lifetime` aborts when its spec or accepted
  * names change, or when it goes.
  */
+import { PendingNames } from "../../base/pending-names.ts";
 import { deepEqual } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { isConflict, isNotFound } from "../../apimachinery/status.ts";
@@ -46,8 +47,7 @@ export class CustomResourceRegistrar {
   readonly #served = new Map<string, Served>();
   readonly #known = new Map<string, Known>();
   /** Names of definitions to look at, in order. */
-  readonly #pending = new Set<string>();
-  #wake: (() => void) | undefined;
+  readonly #pending = new PendingNames();
 
   constructor(server: ServerState) {
     this.#server = server;
@@ -62,9 +62,9 @@ export class CustomResourceRegistrar {
     for (const [name, crd] of definitions) this.#note(name, crd);
     for (const [name, crd] of definitions) {
       await this.#load(name, crd);
-      this.#enqueue(name);
+      this.#pending.add(name);
     }
-    this.#server.tasks.start("custom resource definitions", (signal) => this.#run(signal));
+    this.#server.tasks.start("custom resource definitions", (signal) => this.#pending.run(signal, (name) => this.#look(name)));
   }
 
   get #cache(): ResourceCache {
@@ -81,37 +81,18 @@ export class CustomResourceRegistrar {
       this.#note(name, crd);
       this.#serve(name, crd);
     }
-    this.#enqueue(name);
+    this.#pending.add(name);
     this.#enqueueWaiting(crd.spec.group, name);
   }
 
   /** Definitions of a group that miss a name may get it now. */
   #enqueueWaiting(group: string, except: string): void {
-    for (const [name, known] of this.#known) if (name !== except && known.group === group && !known.isNamed) this.#enqueue(name);
+    for (const [name, known] of this.#known) if (name !== except && known.group === group && !known.isNamed) this.#pending.add(name);
   }
 
   #note(name: string, crd: CustomResourceDefinition): void {
     const { acceptedNames } = crd.status ?? {};
     this.#known.set(name, { group: crd.spec.group, isNamed: isTrue(crd, "NamesAccepted"), ...(acceptedNames !== undefined && { status: { acceptedNames } }) });
-  }
-
-  #enqueue(name: string): void {
-    this.#pending.add(name);
-    this.#wake?.();
-  }
-
-  async #run(signal: AbortSignal): Promise<void> {
-    const wake = () => this.#wake?.();
-    signal.addEventListener("abort", wake, { once: true });
-    while (!signal.aborted) {
-      const [name] = this.#pending;
-      if (name === undefined) {
-        await new Promise<void>((resolve) => (this.#wake = resolve));
-        continue;
-      }
-      this.#pending.delete(name);
-      await this.#look(name);
-    }
   }
 
   async #look(name: string): Promise<void> {
@@ -135,7 +116,7 @@ export class CustomResourceRegistrar {
       const status = nextStatus(old as unknown as CustomResourceDefinition, this.#others(name, crd.spec.group), nowMs);
       return status === undefined ? undefined : ({ ...old, status } as KubeObject);
     });
-    this.#enqueue(name);
+    this.#pending.add(name);
   }
 
   /** The other definitions of a group. */
@@ -180,7 +161,7 @@ export class CustomResourceRegistrar {
     if (this.#served.has(name)) return;
     const { cacher, settings } = this.#server;
     const cache = cacher.cache(`${settings.storageRoot}${crd.spec.group}/${crd.spec.names.plural}/`);
-    const stopListening = cache.listen((event) => event.type === "DELETED" && cache.state.size === 0 && this.#enqueue(name));
+    const stopListening = cache.listen((event) => event.type === "DELETED" && cache.state.size === 0 && this.#pending.add(name));
     const served: Served = { cache, stopListening, isLoaded: false, lifetime: new AbortController(), spec: undefined, names: undefined, resources: [] };
     this.#served.set(name, served);
     await cacher.load(cache);
