@@ -6,7 +6,7 @@
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { connectionSettings, parseKubeconfig } from "../../src/client/index.ts";
-import { Load, inFlight, send } from "./api/load.ts";
+import { Load, inFlight, send, watch } from "./api/load.ts";
 import { MeasuredServer } from "./api/measured-server.ts";
 
 interface Row {
@@ -56,7 +56,15 @@ await using server = await MeasuredServer.start({
 await using load = new Load(await connectionSettings(parseKubeconfig(await server.kubeconfig), (file) => readFile(file)));
 const sessions = await load.connect(4);
 const sessionOf = (index: number) => sessions[index % sessions.length]!;
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+/** Of all definitions so far; the last one to come wakes who waits. */
+let events = 0;
+let wake = () => {};
 
+await watch(sessionOf(0), `${definitions}?watch=true`, (count) => {
+  events += count;
+  wake();
+});
 // Definitions come first: what objects leave behind would hide the memory that they take.
 const parts: Readonly<Record<string, () => Promise<void>>> = { definitions: measureDefinitions, objects: measureObjects };
 for (const name of options.only?.split(",") ?? Object.keys(parts)) await parts[name]!();
@@ -76,7 +84,7 @@ async function measureObjects(): Promise<void> {
   report(`list of ${(2_000 + rounds * createsPerRound).toLocaleString("en")}`, lists);
 }
 
-/** 500 definitions, one after the other; each counts as served when a list of its objects is answered. */
+/** 500 definitions, one after the other, by a client that watches them; each counts as served when a list of its objects is answered. */
 async function measureDefinitions(): Promise<void> {
   const group = "many.example.com";
   for (let index = 0; index < 20; index++) await define("warm.example.com", `warms${index}`, `Warm${index}`);
@@ -139,13 +147,17 @@ async function define(group: string, plural: string, kind: string): Promise<void
   const name = `${plural}.${group}`;
   const schema = { type: "object", properties: { spec: specSchema, status: { type: "object", properties: { ready: { type: "boolean" } } } } };
   const version = { name: "v1", served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema: schema } };
-  await post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+  await post(definitions, {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
     metadata: { name },
     spec: { group, scope: "Namespaced", names: { plural, kind }, versions: [version] },
   });
-  for (let index = 0; (await send(sessionOf(index), { ":path": `/apis/${group}/v1/${plural}`, "user-agent": "bench" })).status !== 200; index++);
+  for (;;) {
+    const before = events;
+    if ((await send(sessionOf(1), { ":path": `/apis/${group}/v1/${plural}`, "user-agent": "bench" })).status === 200) return;
+    if (events === before) await new Promise<void>((resolve) => (wake = resolve));
+  }
 }
 
 async function post(path: string, body: unknown, index = 0): Promise<void> {
