@@ -1,15 +1,13 @@
 /** Clients that upstream and others made, unmodified, from their registries: what each is asked to do stands in test/clients. */
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
+import { helmPath, whyNoHelm } from "./helm.ts";
 import { kubectlPath, runCoracle, whyNoProgram } from "./instance.ts";
 import { clients, execute, runClient } from "./run-client.ts";
 
-const root = path.resolve(import.meta.dirname, "../..");
-const cache = path.join(process.env["XDG_CACHE_HOME"] ?? path.join(homedir(), ".cache"), "coracle");
 const without = { python: (await whyNoProgram("python3")) ?? false, go: (await whyNoProgram("go")) ?? false };
 
 describe("clients", () => {
@@ -17,34 +15,27 @@ describe("clients", () => {
   before(() => void runCoracle(["version"]));
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  test(
-    "helm installs, upgrades, rolls back and removes a chart",
-    { skip: process.platform === "linux" && process.arch === "x64" ? false : "helm is fetched for linux/amd64 only" },
-    async () => {
-      const programs = path.join(cache, "kubectl-1.36");
-      if (!existsSync(programs))
-        execFileSync(process.execPath, [path.join(root, "tools", "fetch-kubectl.mjs"), programs], { stdio: ["ignore", "ignore", "inherit"] });
-      const script = [
-        "set -e",
-        `chart=$1; kubectl() { ${kubectlPath} "$@"; }; helm() { ${path.join(programs, "helm")} "$@"; }`,
-        'helm install site "$chart" --wait --timeout 60s >&2',
-        "kubectl get page site -o jsonpath='{.spec.text} '",
-        "kubectl get deployment site -o jsonpath='{.status.readyReplicas} '",
-        'helm upgrade site "$chart" --set replicas=3,greeting=bye --wait --timeout 60s >&2',
-        "kubectl get configmap site site-hook -o jsonpath='{.items[*].data.greeting} {.items[*].data.revision} '",
-        "kubectl get deployment site -o jsonpath='{.status.readyReplicas} '",
-        "helm rollback site 1 --wait --timeout 60s >&2",
-        "kubectl get page site -o jsonpath='{.spec.text} '",
-        "kubectl get deployment site -o jsonpath='{.status.readyReplicas} '",
-        "helm history site -o json >&2; helm status site >&2",
-        "helm list -o json | tr -d '\"' | sed 's/.*revision:\\([0-9]*\\).*status:\\([a-z]*\\).*/\\1 \\2/'",
-        "helm uninstall site --wait --timeout 60s >&2",
-        "kubectl get deployments,services,secrets,pages -l '!component' -o name",
-      ].join("\n");
-      const homes = Object.fromEntries(["HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"].map((name) => [name, path.join(folder, name)]));
-      assert.equal(await runClient("simulated", ["sh", "-c", script, "sh", path.join(clients, "chart")], homes), "hello 2 bye 2 3 hello 2 3 deployed\n");
-    },
-  );
+  test("helm installs, upgrades, rolls back and removes a chart", { skip: whyNoHelm ?? false }, async () => {
+    const script = [
+      "set -e",
+      `chart=$1; kubectl() { ${kubectlPath} "$@"; }; helm() { ${helmPath()} "$@"; }`,
+      'helm install site "$chart" --wait --timeout 60s >&2',
+      "kubectl get page site -o jsonpath='{.spec.text} '",
+      "kubectl get deployment site -o jsonpath='{.status.readyReplicas} '",
+      'helm upgrade site "$chart" --set replicas=3,greeting=bye --wait --timeout 60s >&2',
+      "kubectl get configmap site site-hook -o jsonpath='{.items[*].data.greeting} {.items[*].data.revision} '",
+      "kubectl get deployment site -o jsonpath='{.status.readyReplicas} '",
+      "helm rollback site 1 --wait --timeout 60s >&2",
+      "kubectl get page site -o jsonpath='{.spec.text} '",
+      "kubectl get deployment site -o jsonpath='{.status.readyReplicas} '",
+      "helm history site -o json >&2; helm status site >&2",
+      "helm list -o json | tr -d '\"' | sed 's/.*revision:\\([0-9]*\\).*status:\\([a-z]*\\).*/\\1 \\2/'",
+      "helm uninstall site --wait --timeout 60s >&2",
+      "kubectl get deployments,services,secrets,pages -l '!component' -o name",
+    ].join("\n");
+    const homes = Object.fromEntries(["HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"].map((name) => [name, path.join(folder, name)]));
+    assert.equal(await runClient("simulated", ["sh", "-c", script, "sh", path.join(clients, "chart")], homes), "hello 2 bye 2 3 hello 2 3 deployed\n");
+  });
 
   test("@kubernetes/client-node", async () => {
     assert.equal(await runClient("process", [process.execPath, path.join(clients, "node", "client.ts")]), "client-node: done\n");
