@@ -1,9 +1,9 @@
 /** The own server of a component that has one: health, metrics and what it decided, over TLS. */
 import { listenTls } from "../../apimachinery/listener/tls-listener.ts";
 import { Client } from "../../client/index.ts";
-import { followPair } from "../certificates/renewal.ts";
 import { UsageError } from "../commands/arguments.ts";
 import { delegatedAccess } from "./apiserver/delegated-access.ts";
+import { servingByFlags } from "./serving-flags.ts";
 import type { ApiRequest, ApiResponse, Transport } from "../../apimachinery/request.ts";
 import type { ComponentContext } from "./start-components.ts";
 
@@ -31,12 +31,12 @@ export async function serveComponent(
   if (port === 0) return running;
   const client = new Client({ transport, clock, userAgent });
   const guarded = delegatedAccess(handler, { client, authority: await certificates.authority(), nowMs: () => clock.nowMs() });
-  const source = () => certificates.serving(component, ["localhost", "127.0.0.1"]);
-  const serving = await source();
+  const flags = options.flags.get(component) ?? new Map<string, readonly string[]>();
+  const serving = await servingByFlags(component, flags, () => certificates.serving(component, ["localhost", "127.0.0.1"]));
   try {
-    const listener = await listenTls({ address: options.bindAddress, port, ...serving, handler: guarded, log, maxBodyBytes: 1 << 20 });
+    const listener = await listenTls({ address: options.bindAddress, port, ...serving.listening, handler: guarded, log, maxBodyBytes: 1 << 20 });
     running.defer(() => listener.close());
-    running.use(followPair({ clock, log, name: component, current: serving, source, onNew: listener.setCertificate }));
+    running.use(await serving.follow(() => [listener], environment));
   } catch (error) {
     if (asked !== undefined || (error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
     log.warn("A component's usual port is taken; it is not served", { component, port });

@@ -50,6 +50,11 @@ export interface KubeletSettings {
   readonly staticPodURL: string;
   readonly staticPodURLHeader: Readonly<Record<string, readonly string[]>>;
   readonly systemReserved: AmountMap;
+  /** Of the kubelet's server; files of PEM, names as Kubernetes has them. Empty where ours are used. */
+  readonly tlsCertFile: string;
+  readonly tlsCipherSuites: readonly string[];
+  readonly tlsMinVersion: string;
+  readonly tlsPrivateKeyFile: string;
   readonly topologyManagerPolicy: string;
   readonly topologyManagerScope: string;
   /** How long a measure of a volume's disk holds. */
@@ -112,6 +117,10 @@ export const defaultSettings: KubeletSettings = {
   staticPodURL: "",
   staticPodURLHeader: {},
   systemReserved: {},
+  tlsCertFile: "",
+  tlsCipherSuites: [],
+  tlsMinVersion: "",
+  tlsPrivateKeyFile: "",
   topologyManagerPolicy: "none",
   topologyManagerScope: "container",
   volumeStatsAggMs: 60_000,

@@ -40,7 +40,11 @@ function namedFiles(flags: Flags): NamedFiles[] {
 }
 
 /** Until disposed of the listener shows what the files hold. A pair that does not fit, as between two writes, changes nothing. */
-export async function followServingFiles(flags: Flags, listener: TlsListener, log: Log): Promise<AsyncDisposable> {
+export async function followServingFiles(
+  flags: Flags,
+  listener: Pick<TlsListener, "setCertificate" | "setNamedCertificates">,
+  log: Log,
+): Promise<AsyncDisposable> {
   const followed = new AsyncDisposableStack();
   const follow = async (paths: readonly string[], onContent: () => Promise<void>) => {
     for (const path of paths) followed.use(new FollowedFile({ path, log, content: await readText(path), onContent }));

@@ -25,6 +25,17 @@ export async function readKubeletSettings({ flags }: Pick<UpOptions, "flags">, l
   }
 }
 
+/** What the settings say of TLS, as flags. */
+export function tlsFlags({ tlsCertFile, tlsPrivateKeyFile, tlsMinVersion, tlsCipherSuites }: KubeletSettings): ReadonlyMap<string, readonly string[]> {
+  const given = {
+    "tls-cert-file": [tlsCertFile],
+    "tls-private-key-file": [tlsPrivateKeyFile],
+    "tls-min-version": [tlsMinVersion],
+    "tls-cipher-suites": tlsCipherSuites,
+  };
+  return new Map(Object.entries(given).filter(([, values]) => values.length > 0 && values[0] !== ""));
+}
+
 /** From `--kubelet.image-credential-provider-config=FILE` and `--kubelet.image-credential-provider-bin-dir=DIR`; undefined without them. Throws UsageError. */
 export async function readProviders(
   { flags }: Pick<UpOptions, "flags">,

@@ -21,16 +21,16 @@ import {
   shutdownMs,
   simulatedMachine,
 } from "../../../kubelet/index.ts";
-import type { Kubelet, KubeletOptions, Machine, PodStorage } from "../../../kubelet/index.ts";
+import type { Kubelet, KubeletOptions, KubeletSettings, Machine, PodStorage } from "../../../kubelet/index.ts";
 import { UsageError } from "../../commands/arguments.ts";
 import type { UpOptions } from "../../commands/up-options.ts";
 import { dnsClusterAddress } from "../dns.ts";
 import { addressOfListener } from "../../connections/host-address.ts";
 import { instanceId } from "../../instance-id.ts";
-import { followPair } from "../../certificates/renewal.ts";
 import { borrowPrograms } from "../../shared-programs.ts";
 import { watchMachineShutdown } from "./machine-shutdown.ts";
-import { readKubeletSettings, readProviders } from "./kubelet-settings.ts";
+import { readKubeletSettings, readProviders, tlsFlags } from "./kubelet-settings.ts";
+import { servingByFlags } from "../serving-flags.ts";
 import { startNodeRuntime } from "./node-runtime.ts";
 import type { NodeRuntime } from "./node-runtime.ts";
 import type { ComponentContext } from "../start-components.ts";
@@ -53,8 +53,10 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
     const runtime = running.use(await startNodeRuntime({ environment, options, programs: borrowed.programs, group: beside }));
     const address = addressOfListener(options.bindAddress);
     const nodeNames = namesOfNodes(options.nodeName ?? hostname().toLowerCase(), runtime.kind === "containerd" ? 1 : options.nodes);
-    const servingSource = () => certificates.serving("kubelet", [nodeNames[0]!, address], ["localhost", "127.0.0.1"]);
-    const serving = await servingSource();
+    const settings = await readKubeletSettings(options, log);
+    const serving = await servingByFlags("kubelet", tlsFlags(settings), () =>
+      certificates.serving("kubelet", [nodeNames[0]!, address], ["localhost", "127.0.0.1"]),
+    );
     const listeners: TlsListener[] = [];
     const kubelets: Kubelet[] = [];
     const authority = await certificates.authority();
@@ -63,21 +65,13 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
       const access = serverAccess({ client, nodeName, authority, clock: environment.clock });
       return kubeletServer({ access, nodes: () => served().map((kubelet) => kubelet.served) });
     };
-    const listening = { address: options.bindAddress, ...serving, log, maxBodyBytes };
+    const listening = { address: options.bindAddress, ...serving.listening, log, maxBodyBytes };
     const listener = await listenKubelet(context, { ...listening, handler: handlerOf(nodeNames[0]!, () => kubelets) });
     running.defer(() => listener.close());
     listeners.push(listener);
-    running.use(
-      followPair({
-        ...environment,
-        name: "kubelet",
-        current: serving,
-        source: servingSource,
-        onNew: (pair) => listeners.forEach((each) => each.setCertificate(pair)),
-      }),
-    );
+    running.use(await serving.follow(() => listeners, environment));
     const credentialProviders = await readProviders(options, { programs: borrowed.programs, clock: environment.clock, log });
-    const shared = await nodeOptions(context, runtime, { address, port: listener.port });
+    const shared = await nodeOptions(context, runtime, { settings, address, port: listener.port });
     for (const [index, nodeName] of nodeNames.entries()) {
       const folder = index === 0 ? "" : join("nodes", nodeName);
       const own =
@@ -145,12 +139,15 @@ const nodeUser = (nodeName: string) => ({ username: `system:node:${nodeName}`, g
 
 type SharedOptions = Omit<KubeletOptions, "nodeName" | "owner" | "runtime" | "storage" | "transport">;
 
-async function nodeOptions({ environment, options }: ComponentContext, runtime: NodeRuntime, place: { address: string; port: number }): Promise<SharedOptions> {
+async function nodeOptions(
+  { environment, options }: ComponentContext,
+  runtime: NodeRuntime,
+  place: { settings: KubeletSettings; address: string; port: number },
+): Promise<SharedOptions> {
   const { clock, random, log } = environment;
   const root = join(options.dataDir, "kubelet");
   await mkdir(join(root, "logs"), { recursive: true, mode: 0o711 });
   const isSimulated = runtime.kind === "simulated";
-  const settings = await readKubeletSettings(options, log);
   const machine: Machine = isSimulated ? simulatedMachine : await readMachine(root);
   return {
     userAgent: userAgent({ component: "kubelet", version, platform: `linux/${machine.architecture}`, commit: "coracle" }),
@@ -158,7 +155,7 @@ async function nodeOptions({ environment, options }: ComponentContext, runtime: 
     nodeAddress: place.address,
     serverPort: place.port,
     machine,
-    settings,
+    settings: place.settings,
     // The pod network is ours only where containers are.
     ...(runtime.kind === "containerd" && tellsPodCidrs(options) && { podCidrs: options.nodePodCidrs }),
     ...(runtime.kind === "containerd" && { systemLogs: "/var/log" }),

@@ -5,7 +5,7 @@ import { goQuote } from "../../../../apimachinery/go/go-quote.ts";
 import { ipText, parseCidr, parseIp } from "../../../../apimachinery/net.ts";
 import { isOn, last, lists, numberOf, parsePortRange, secondsOf } from "./flag-values.ts";
 import type { Flags } from "./flag-values.ts";
-import { isCipherSuite, isTlsVersion } from "./tls-flags.ts";
+import { tlsFaults } from "./tls-flags.ts";
 
 /** The faults of `flags`, in the order in which upstream lists them. */
 export function flagFaults(flags: Flags): string[] {
@@ -29,10 +29,7 @@ export function joinFaults(faults: readonly string[]): string {
 function* serving(flags: Flags): Iterable<string> {
   const port = numberOf(flags, "secure-port", 6443);
   if (port < 1 || port > 65_535) yield `--secure-port ${port} must be between 1 and 65535, inclusive. It cannot be turned off with 0`;
-  const minVersion = last(flags, "tls-min-version") ?? "";
-  if (minVersion !== "" && !isTlsVersion(minVersion)) yield `unknown tls version ${goQuote(minVersion)}`;
-  const unknown = (lists(flags, "tls-cipher-suites") ?? []).find((name) => !isCipherSuite(name));
-  if (unknown !== undefined) yield `Cipher suite ${unknown} not supported or doesn't exist`;
+  yield* tlsFaults(flags).map(({ text }) => text);
 }
 
 function* storage(flags: Flags): Iterable<string> {

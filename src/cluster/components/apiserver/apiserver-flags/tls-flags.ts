@@ -1,11 +1,12 @@
 /** The flags `--tls-min-version` and `--tls-cipher-suites`, in what Node and OpenSSL call it. */
+import { goQuote } from "../../../../apimachinery/go/go-quote.ts";
 import type { TlsProtocol } from "../../../../apimachinery/listener/tls-listener.ts";
 import { last, lists } from "./flag-values.ts";
 import type { Flags } from "./flag-values.ts";
 
 const versions = { VersionTLS10: "TLSv1", VersionTLS11: "TLSv1.1", VersionTLS12: "TLSv1.2", VersionTLS13: "TLSv1.3" } as const;
 
-export function isTlsVersion(name: string): name is keyof typeof versions {
+function isTlsVersion(name: string): name is keyof typeof versions {
   return Object.hasOwn(versions, name);
 }
 
@@ -41,8 +42,18 @@ const suites: Readonly<Record<string, string | undefined>> = {
   TLS_RSA_WITH_RC4_128_SHA: undefined,
 };
 
-export function isCipherSuite(name: string): boolean {
+function isCipherSuite(name: string): boolean {
   return Object.hasOwn(suites, name);
+}
+
+/** What is wrong with the flags, in upstream's words. */
+export function tlsFaults(flags: Flags): { readonly flag: string; readonly text: string }[] {
+  const version = last(flags, "tls-min-version") ?? "";
+  const suite = (lists(flags, "tls-cipher-suites") ?? []).find((name) => !isCipherSuite(name));
+  return [
+    ...(version !== "" && !isTlsVersion(version) ? [{ flag: "tls-min-version", text: `unknown tls version ${goQuote(version)}` }] : []),
+    ...(suite !== undefined ? [{ flag: "tls-cipher-suites", text: `Cipher suite ${suite} not supported or doesn't exist` }] : []),
+  ];
 }
 
 /** What the listener is told; nothing where no flag says so. The values were checked. */
