@@ -54,6 +54,11 @@ export class VirtualClock implements Clock {
     return true;
   }
 
+  /** As `fireNext`, of a clock that tests let pass. */
+  next(limitMs: number): boolean {
+    return this.fireNext(limitMs);
+  }
+
   /** Advances by `durationMs`, firing what falls due; between two timers the event loop turns until it is quiet (`turn`). */
   async advance(durationMs: number, turn: () => Promise<void> = loopTurn): Promise<void> {
     const endMs = this.#currentMs + durationMs;

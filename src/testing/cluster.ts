@@ -11,6 +11,7 @@ import { Client, loopbackTransport } from "../client/index.ts";
 import { apiServerFlags } from "../cluster/components/apiserver/apiserver-flags/apiserver-flags.ts";
 import { openMemoryStore } from "../storage/index.ts";
 import { CountedHandler } from "./counted-handler.ts";
+import type { PassingClock } from "./wall-clock.ts";
 import type { NodeConnector } from "../apiserver/streaming/node-connector.ts";
 import type { AuditOptions } from "../apiserver/audit/auditor.ts";
 import type { Clock } from "../base/clock.ts";
@@ -26,11 +27,11 @@ import type { RequestObserver } from "./counted-handler.ts";
 
 /**
  * A whole cluster in the test's process, on a virtual clock, from a seed: an API server over a memory store, and whatever components the
- * test names, each with a loopback transport of its own. Nothing completes outside JavaScript, so time moves only when nothing can run,
- * and the same seed gives the same run. Driven by the test; `close` ends everything and checks that nothing is left.
+ * test names, each with a loopback transport of its own. Nothing completes outside JavaScript, so virtual time moves only when nothing can
+ * run, and the same seed gives the same run. Driven by the test; `close` ends everything and checks that nothing is left.
  */
-export class TestCluster implements AsyncDisposable {
-  readonly clock: VirtualClock;
+export class TestCluster<Time extends PassingClock = VirtualClock> implements AsyncDisposable {
+  readonly clock: Time;
   readonly random: Random;
   /** As the cluster's admin. */
   readonly client: Client;
@@ -40,17 +41,20 @@ export class TestCluster implements AsyncDisposable {
   readonly #store: Store;
   readonly #running = new Map<string, TaskGroup>();
 
-  static async start(options: TestClusterOptions = {}): Promise<TestCluster> {
-    const cluster = new TestCluster(options);
+  static start(options?: TestClusterOptions): Promise<TestCluster>;
+  /** On another clock than a virtual one. */
+  static start<Time extends PassingClock>(options: TestClusterOptions, clock: Time): Promise<TestCluster<Time>>;
+  static async start(options: TestClusterOptions = {}, clock: PassingClock = new VirtualClock(options.startMs)): Promise<TestCluster<PassingClock>> {
+    const cluster = new TestCluster(options, clock);
     await cluster.#server.start();
     for (const [name, component] of Object.entries(options.components ?? {})) cluster.startComponent(name, component);
     await cluster.turn();
     return cluster;
   }
 
-  private constructor(options: TestClusterOptions) {
+  private constructor(options: TestClusterOptions, clock: Time) {
     const log = options.log ?? silentLog;
-    this.clock = new VirtualClock(options.startMs);
+    this.clock = clock;
     this.random = seededRandom(options.seed ?? 1);
     const inner = openMemoryStore({ clock: this.clock, ...(options.image !== undefined && { image: options.image }) });
     this.#store = options.wrapStore?.(inner, this.clock) ?? inner;
@@ -128,7 +132,7 @@ export class TestCluster implements AsyncDisposable {
     const startMs = this.clock.nowMs();
     await this.turn();
     while (!(await isReached())) {
-      invariant(this.clock.fireNext(startMs + limitMs), `not reached within ${limitMs} ms`);
+      invariant(await this.clock.next(startMs + limitMs), `not reached within ${limitMs} ms`);
       await this.turn();
     }
     return this.clock.nowMs() - startMs;
@@ -140,7 +144,7 @@ export class TestCluster implements AsyncDisposable {
     await this.turn();
     for (;;) {
       const quietUntilMs = Math.max(this.#requests.lastWriteMs, startMs) + quietMs;
-      if (this.clock.fireNext(quietUntilMs)) await this.turn();
+      if (await this.clock.next(quietUntilMs)) await this.turn();
       else if (Math.max(this.#requests.lastWriteMs, startMs) + quietMs <= quietUntilMs) break;
       invariant(this.clock.nowMs() - startMs < limitMs, `the cluster did not settle within ${limitMs} ms`);
     }

@@ -7,8 +7,9 @@ import { discoverResources, resourceOfKind, resources } from "../../client/index
 import type { CustomResourceDefinition } from "../../api/apiextensions-v1/types.ts";
 import type { ResourceType } from "../../client/index.ts";
 import type { TestCluster } from "../cluster.ts";
+import type { PassingClock } from "../wall-clock.ts";
 
-export async function applyObjects(cluster: TestCluster, given: readonly (DeepReadonly<KubeObject> | string)[]): Promise<KubeObject[]> {
+export async function applyObjects(cluster: TestCluster<PassingClock>, given: readonly (DeepReadonly<KubeObject> | string)[]): Promise<KubeObject[]> {
   const objects = given.flatMap((item) => (typeof item === "string" ? documents(item) : [item as KubeObject]));
   const applied: KubeObject[] = [];
   for (const object of objects) {
@@ -27,7 +28,7 @@ function documents(text: string): KubeObject[] {
   return parsed.filter((document) => document !== null);
 }
 
-async function resourceFor(cluster: TestCluster, { apiVersion = "", kind = "" }: KubeObject): Promise<ResourceType> {
+async function resourceFor(cluster: TestCluster<PassingClock>, { apiVersion = "", kind = "" }: KubeObject): Promise<ResourceType> {
   const groupVersion = parseApiVersion(apiVersion);
   if (groupVersion === undefined || kind === "")
     throw new TypeError(`an object needs apiVersion and kind; this one has ${JSON.stringify({ apiVersion, kind } satisfies JsonObject)}`);
@@ -40,7 +41,7 @@ async function resourceFor(cluster: TestCluster, { apiVersion = "", kind = "" }:
 }
 
 /** Resolves when the server serves what a definition defines. */
-async function established(cluster: TestCluster, name: string): Promise<void> {
+async function established(cluster: TestCluster<PassingClock>, name: string): Promise<void> {
   await cluster.until(async () => {
     const { status, spec } = (await cluster.client.get(resources.customResourceDefinitions, "", name)) as CustomResourceDefinition;
     if (status?.conditions?.find(({ type }) => type === "Established")?.status !== "True") return false;

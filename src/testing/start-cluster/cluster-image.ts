@@ -3,13 +3,14 @@
  * server's start-up steps nor the controllers nor the nodes have anything left to write. It is always made from the same seed, so that a
  * cluster is the same whether it is the first of its process or the hundredth.
  */
+import { systemClock } from "../../base/clock.ts";
 import type { StoreImage } from "../../storage/index.ts";
 import { TestCluster } from "../cluster.ts";
 import { controllers, scheduler, SimulatedNode, storage } from "./control-plane.ts";
 
 export interface ImageOptions {
-  /** When clusters begin that start with it. */
-  readonly startMs: number;
+  /** When clusters begin that start with it, in ms since 1970; `now`: at the machine's time, each at its own. */
+  readonly startMs: number | "now";
   readonly nodes: number;
 }
 
@@ -32,6 +33,7 @@ const images = new Map<string, Promise<StoreImage>>();
 const ageMs = 60_000;
 
 async function makeImage({ startMs, nodes }: ImageOptions): Promise<StoreImage> {
+  const beginMs = startMs === "now" ? systemClock().nowMs() : startMs;
   const machines = Array.from({ length: nodes }, (_, index) => new SimulatedNode(index));
   const components = {
     controllers: controllers(["*"], () => undefined),
@@ -39,7 +41,7 @@ async function makeImage({ startMs, nodes }: ImageOptions): Promise<StoreImage> 
     storage,
     ...Object.fromEntries(machines.map(({ name, kubelet }) => [name, kubelet])),
   };
-  await using cluster = await TestCluster.start({ seed: imageSeed, startMs: startMs - ageMs, components });
+  await using cluster = await TestCluster.start({ seed: imageSeed, startMs: beginMs - ageMs, components });
   await cluster.advance(ageMs);
   const { items, revision } = await cluster.image();
   // Events would expire in a store that knows when they were made.

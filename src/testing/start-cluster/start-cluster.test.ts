@@ -47,6 +47,22 @@ test("the same seed gives the same run, whichever cluster of the process it is",
   ok((await run(8)) !== first);
 });
 
+test("on the machine's time: nobody has to move it, and waits end when what they wait for is there", async () => {
+  await using cluster = await startCluster({ clock: "real" });
+  const beforeMs = Date.now();
+  await cluster.apply(web(3));
+  await cluster.until(async () => (await cluster.client.get(resources.deployments, "default", "web")).status?.availableReplicas === 3, "30s");
+  ok(Math.abs(cluster.clock.nowMs() - Date.now()) < 1000);
+  const [pod] = (await cluster.client.list(resources.pods, "default")).items;
+  ok(Date.parse(pod!.metadata.creationTimestamp ?? "") >= Math.floor(beforeMs / 1000) * 1000);
+  await cluster.settled({ quiet: "100ms" });
+  await rejects(
+    cluster.until(() => false, "50ms"),
+    /not reached within 50 ms\n.*Scaled up replica set/s,
+  );
+  await rejects(startCluster({ clock: "real", startMs: 0 }), /startMs is for virtual time/);
+});
+
 test("clusters beside each other share nothing", async () => {
   const clusters: Cluster[] = await Promise.all(Array.from({ length: 10 }, (_, seed) => startCluster({ seed, nodes: 1 })));
   await Promise.all(

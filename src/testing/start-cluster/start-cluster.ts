@@ -1,9 +1,10 @@
 /**
  * A whole Kubernetes for one test, in the test's process: API server, controllers, scheduler and nodes whose containers are only records,
  * on a virtual clock and from a seed. It needs no socket, file or program, and clusters share nothing that changes, so that a hundred of
- * them run beside each other. Driven by the test: time passes only in `advance`, `until` and `settled`.
+ * them run beside each other. Driven by the test: virtual time passes only in `advance`, `until` and `settled`.
  */
 import { silentLog } from "../../base/log.ts";
+import { VirtualClock } from "../../base/virtual-clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Event } from "../../api/core-v1/types.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
@@ -16,6 +17,8 @@ import type { Operator } from "../../operator/index.ts";
 import type { Decision, Scheduler } from "../../scheduler/index.ts";
 import { TestCluster } from "../cluster.ts";
 import type { ClusterComponent } from "../component.ts";
+import { WallClock } from "../wall-clock.ts";
+import type { PassingClock } from "../wall-clock.ts";
 import { applyObjects } from "./apply-objects.ts";
 import { clusterImage } from "./cluster-image.ts";
 import { controllers, scheduler, SimulatedNode, storage } from "./control-plane.ts";
@@ -30,9 +33,12 @@ import type { DecisionEntry, WriteEntry } from "./story.ts";
 export interface StartClusterOptions {
   /** Same seed, same run: names, uids, jitter. Default 1. */
   readonly seed?: number;
-  /** Time moves when the test moves it. The only choice so far. */
-  readonly clock?: "virtual";
-  /** When the cluster's time begins, in ms since 1970. Default 2026-01-01T00:00:00Z. */
+  /**
+   * - virtual: time moves when the test moves it; the same seed gives the same run. The default
+   * - real: the machine's time, for tests with something outside that takes its own; what moves virtual time then waits
+   */
+  readonly clock?: "virtual" | "real";
+  /** When virtual time begins, in ms since 1970. Default 2026-01-01T00:00:00Z. */
   readonly startMs?: number;
   /** How many nodes, named node-1, node-2, … Default 3. */
   readonly nodes?: number;
@@ -53,8 +59,9 @@ export interface StartClusterOptions {
 /** Starts a cluster that is ready: its nodes too, every namespace has its service account. Takes about 20 ms, the first of a process more. */
 export async function startCluster(options: StartClusterOptions = {}): Promise<Cluster> {
   const nodes = Array.from({ length: options.nodes ?? 3 }, (_, index) => new SimulatedNode(index));
-  const startMs = options.startMs ?? Date.UTC(2026, 0, 1);
-  const image = await clusterImage({ startMs, nodes: nodes.length });
+  const clock = options.clock === "real" ? new WallClock() : new VirtualClock(options.startMs);
+  if (options.clock === "real" && options.startMs !== undefined) throw new RangeError("startMs is for virtual time; real time begins now");
+  const image = await clusterImage({ startMs: options.clock === "real" ? "now" : clock.nowMs(), nodes: nodes.length });
   const story = new Story();
   const parts: ClusterParts = { nodes, story, schedulers: [], webhooks: new LocalWebhooks() };
   const selection = options.controllers ?? ["*"];
@@ -64,16 +71,18 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<C
     ...(options.scheduler !== false && { scheduler: scheduler((made) => parts.schedulers.push(made)) }),
     ...Object.fromEntries(nodes.map(({ name, kubelet }) => [name, kubelet])),
   };
-  const inner = await TestCluster.start({
-    ...(options.seed !== undefined && { seed: options.seed }),
-    ...(options.wrapTransport !== undefined && { wrapTransport: options.wrapTransport }),
-    startMs,
-    image,
-    components,
-    webhooks: parts.webhooks,
-    log: options.log ?? silentLog,
-    onRequest: story.observe,
-  });
+  const inner = await TestCluster.start<PassingClock>(
+    {
+      ...(options.seed !== undefined && { seed: options.seed }),
+      ...(options.wrapTransport !== undefined && { wrapTransport: options.wrapTransport }),
+      image,
+      components,
+      webhooks: parts.webhooks,
+      log: options.log ?? silentLog,
+      onRequest: story.observe,
+    },
+    clock,
+  );
   const cluster = new Cluster(inner, parts);
   await onFailure(options.test, () => console.error(`What happened in the cluster:\n${cluster.story()}`));
   story.begin(inner.clock);
@@ -91,11 +100,11 @@ interface ClusterParts {
 
 /** A running cluster of `startCluster`; ended by `close` or `await using`. */
 export class Cluster implements AsyncDisposable {
-  readonly #inner: TestCluster;
+  readonly #inner: TestCluster<PassingClock>;
   readonly #parts: ClusterParts;
 
   /** @internal Made by `startCluster`. */
-  constructor(inner: TestCluster, parts: ClusterParts) {
+  constructor(inner: TestCluster<PassingClock>, parts: ClusterParts) {
     this.#inner = inner;
     this.#parts = parts;
   }
