@@ -42,6 +42,7 @@ export function followCluster({ informers, state, queue, profiles }: ClusterFoll
   const isOurs = (pod: DeepReadonly<Pod>) => profiles.has(pod.spec?.schedulerName ?? "");
   informers.get(resources.nodes).subscribe((change) => onNode(change, state, queue));
   informers.get(resources.pods, livePods).subscribe((change) => onPod(change, { state, queue, isOurs }));
+  informers.get(resources.namespaces).subscribe(() => state.relabelNamespaces());
   // A taint that is lifted frees devices as a changed slice does.
   informers.get(resources.deviceTaintRules).subscribe(({ object }) => queue.move({ resource: "ResourceSlice", action: "Update", current: object }));
   for (const [resource, type] of otherResources)

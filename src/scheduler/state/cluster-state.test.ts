@@ -46,7 +46,7 @@ test("nodes are in order of zones, by turns", () => {
 
 test("counts of pods follow what comes and goes", () => {
   const state = clusterOf([nodeOf("a"), nodeOf("b")]);
-  const counts = () => Object.fromEntries(state.podCounts("all", () => true));
+  const counts = () => Object.fromEntries(state.podCounts({ key: "all", isMember: () => true }).byNode);
   deepEqual(counts(), {});
   state.putPod(info("p"), "a");
   state.putPod(info("q"), "a");

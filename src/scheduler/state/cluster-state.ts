@@ -1,9 +1,13 @@
+import { deepEqual } from "../../apimachinery/json.ts";
+import { AffinityTerms } from "./affinity-terms.ts";
 import { NodeInfo } from "./node-info.ts";
 import { orderByZone, zoneOf } from "./node-order.ts";
 import { PodCounts } from "./pod-counts.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Node } from "../../api/core-v1/types.ts";
-import type { PodPredicate } from "./pod-counts.ts";
+import type { TermGroup, TermKind } from "./affinity-terms.ts";
+import type { DomainPods } from "./domain-pods.ts";
+import type { PodGroupQuery } from "./pod-counts.ts";
 import type { PodInfo } from "./pod-info.ts";
 import type { ClusterObjects, Snapshot } from "./snapshot.ts";
 
@@ -20,8 +24,7 @@ export class ClusterState implements Snapshot {
   readonly #homes = new Map<string, { pod: PodInfo; nodeName: string; isAssumed: boolean }>();
   readonly #homeless = new Map<string, Map<string, PodInfo>>();
   readonly #images = new Map<string, number>();
-  readonly #withAffinity = new Set<string>();
-  readonly #withAntiAffinity = new Set<string>();
+  readonly #terms = new AffinityTerms();
   readonly #nominations = new Nominations();
   readonly #claims = new Map<string, number>();
   readonly #counts = new PodCounts();
@@ -53,12 +56,8 @@ export class ClusterState implements Snapshot {
     return { pods: this.#homes.size, assumed };
   }
 
-  get affinityNodes(): Iterable<NodeInfo> {
-    return this.#named(this.#withAffinity);
-  }
-
-  get antiAffinityNodes(): Iterable<NodeInfo> {
-    return this.#named(this.#withAntiAffinity);
+  affinityTerms(kind: TermKind): Iterable<TermGroup> {
+    return this.#terms.of(kind);
   }
 
   imageNodes(name: string): number {
@@ -77,8 +76,8 @@ export class ClusterState implements Snapshot {
     return this.#claims.get(claim) ?? 0;
   }
 
-  podCounts(key: string, isMember: PodPredicate): ReadonlyMap<string, number> {
-    return this.#counts.of(key, isMember, this.#nodes);
+  podCounts(query: PodGroupQuery): DomainPods {
+    return this.#counts.of(query, this.#nodes);
   }
 
   get nodesVersion(): number {
@@ -95,6 +94,10 @@ export class ClusterState implements Snapshot {
       if (zoneOf(old.labels) !== zoneOf(next.labels)) this.#isOrdered = false;
       this.#countImages(old, next);
       this.#nodes[this.#positions.get(name)!] = next;
+      if (!deepEqual(old.labels, next.labels)) {
+        this.#terms.relabel();
+        this.#counts.relabel();
+      }
       return;
     }
     const pods = this.#homeless.get(name);
@@ -104,8 +107,7 @@ export class ClusterState implements Snapshot {
     this.#nodes.push(added);
     this.#isOrdered = false;
     this.#countImages(undefined, added);
-    this.#noteAffinity(added);
-    for (const pod of added.pods) this.#counts.change(pod, name, 1);
+    for (const pod of added.pods) this.#count(pod, added, 1);
   }
 
   removeNode(name: string): void {
@@ -113,9 +115,7 @@ export class ClusterState implements Snapshot {
     if (old === undefined) return;
     this.#nodesVersion += 1;
     this.#countImages(old, undefined);
-    for (const pod of old.pods) this.#counts.change(pod, name, -1);
-    this.#withAffinity.delete(name);
-    this.#withAntiAffinity.delete(name);
+    for (const pod of old.pods) this.#count(pod, old, -1);
     if (old.pods.length > 0) this.#homeless.set(name, new Map(old.pods.map((pod) => [pod.uid, pod])));
     this.#nodes = this.#nodes.filter((one) => one !== old);
     this.#order();
@@ -134,7 +134,7 @@ export class ClusterState implements Snapshot {
     for (const name of home.pod.claimNames) this.#useClaim(`${home.pod.namespace}/${name}`, -1);
     const node = this.node(home.nodeName);
     if (node !== undefined) {
-      this.#counts.change(home.pod, node.name, -1);
+      this.#count(home.pod, node, -1);
       return this.#replace(node.withoutPod(uid));
     }
     const homeless = this.#homeless.get(home.nodeName);
@@ -161,6 +161,11 @@ export class ClusterState implements Snapshot {
     return this.#homes.get(uid)?.nodeName;
   }
 
+  /** A namespace's labels changed. */
+  relabelNamespaces(): void {
+    this.#counts.forgetByNamespace();
+  }
+
   /** A waiting pod is promised room on a node. */
   nominate(pod: PodInfo, nodeName: string): void {
     this.#nominations.set(pod, nodeName);
@@ -175,7 +180,7 @@ export class ClusterState implements Snapshot {
     for (const name of pod.claimNames) this.#useClaim(`${pod.namespace}/${name}`, 1);
     const node = this.node(nodeName);
     if (node !== undefined) {
-      this.#counts.change(pod, nodeName, 1);
+      this.#count(pod, node, 1);
       return this.#replace(node.withPod(pod));
     }
     let homeless = this.#homeless.get(nodeName);
@@ -185,14 +190,11 @@ export class ClusterState implements Snapshot {
 
   #replace(node: NodeInfo): void {
     this.#nodes[this.#positions.get(node.name)!] = node;
-    this.#noteAffinity(node);
   }
 
-  #noteAffinity(node: NodeInfo): void {
-    if (node.affinityPods > 0) this.#withAffinity.add(node.name);
-    else this.#withAffinity.delete(node.name);
-    if (node.antiAffinityPods > 0) this.#withAntiAffinity.add(node.name);
-    else this.#withAntiAffinity.delete(node.name);
+  #count(pod: PodInfo, node: NodeInfo, by: 1 | -1): void {
+    this.#counts.change(pod, node, by);
+    this.#terms.change(pod, node, by);
   }
 
   #countImages(old: NodeInfo | undefined, next: NodeInfo | undefined): void {
@@ -214,10 +216,6 @@ export class ClusterState implements Snapshot {
     this.#positions.clear();
     for (const [position, { name }] of this.#nodes.entries()) this.#positions.set(name, position);
     this.#isOrdered = true;
-  }
-
-  #named(names: ReadonlySet<string>): Iterable<NodeInfo> {
-    return names.values().map((name) => this.node(name)!);
   }
 }
 

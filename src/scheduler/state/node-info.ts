@@ -23,9 +23,6 @@ export class NodeInfo {
   readonly scoredMilliCpu: number;
   readonly scoredMemoryBytes: number;
   readonly hostPorts: readonly HostPort[];
-  /** How many pods have affinity of any kind, and required anti-affinity. */
-  readonly affinityPods: number;
-  readonly antiAffinityPods: number;
 
   private constructor(facts: NodeFacts, load: PodLoad) {
     this.name = facts.name;
@@ -41,8 +38,6 @@ export class NodeInfo {
     this.scoredMilliCpu = load.scoredMilliCpu;
     this.scoredMemoryBytes = load.scoredMemoryBytes;
     this.hostPorts = load.hostPorts;
-    this.affinityPods = load.affinityPods;
-    this.antiAffinityPods = load.antiAffinityPods;
   }
 
   static of(node: DeepReadonly<Node>, pods: readonly PodInfo[] = []): NodeInfo {
@@ -63,8 +58,6 @@ export class NodeInfo {
       scoredMilliCpu: this.scoredMilliCpu + pod.scored.milliCpu,
       scoredMemoryBytes: this.scoredMemoryBytes + pod.scored.memoryBytes,
       hostPorts: pod.hostPorts.length === 0 ? this.hostPorts : [...this.hostPorts, ...pod.hostPorts],
-      affinityPods: this.affinityPods + (pod.hasAffinity ? 1 : 0),
-      antiAffinityPods: this.antiAffinityPods + (pod.requiredAntiAffinity.length > 0 ? 1 : 0),
     });
   }
 
@@ -80,14 +73,12 @@ export class NodeInfo {
       scoredMilliCpu: this.scoredMilliCpu - pod.scored.milliCpu,
       scoredMemoryBytes: this.scoredMemoryBytes - pod.scored.memoryBytes,
       hostPorts: pod.hostPorts.length === 0 ? this.hostPorts : pods.flatMap((one) => one.hostPorts),
-      affinityPods: this.affinityPods - (pod.hasAffinity ? 1 : 0),
-      antiAffinityPods: this.antiAffinityPods - (pod.requiredAntiAffinity.length > 0 ? 1 : 0),
     });
   }
 }
 
 type NodeFacts = Pick<NodeInfo, "name" | "node" | "labels" | "taints" | "isUnschedulable" | "allocatable" | "allowedPods" | "images">;
-type PodLoad = Pick<NodeInfo, "pods" | "requested" | "scoredMilliCpu" | "scoredMemoryBytes" | "hostPorts" | "affinityPods" | "antiAffinityPods">;
+type PodLoad = Pick<NodeInfo, "pods" | "requested" | "scoredMilliCpu" | "scoredMemoryBytes" | "hostPorts">;
 
 const noLoad: PodLoad = {
   pods: [],
@@ -95,8 +86,6 @@ const noLoad: PodLoad = {
   scoredMilliCpu: 0,
   scoredMemoryBytes: 0,
   hostPorts: [],
-  affinityPods: 0,
-  antiAffinityPods: 0,
 };
 
 function factsOf(node: DeepReadonly<Node>): NodeFacts {

@@ -1,45 +1,47 @@
+import { DomainPods } from "./domain-pods.ts";
 import type { NodeInfo } from "./node-info.ts";
 import type { PodInfo } from "./pod-info.ts";
 
-/** Decides whether a pod belongs to a group; must depend on nothing but the pod. */
+/** Decides whether a pod belongs to a group; must depend on nothing but the pod, and the labels of its namespace if `byNamespaceLabels`. */
 export type PodPredicate = (pod: PodInfo) => boolean;
 
-/**
- * How many pods of a group are on each node, kept up to date as pods come and go instead of being counted for every decision. Driven by the
- * cluster state. Invariant: a group's counts are those that counting anew would give; nodes without any are left out.
- */
+export interface PodGroupQuery {
+  /** The same key means the same group. */
+  readonly key: string;
+  readonly isMember: PodPredicate;
+  readonly byNamespaceLabels?: boolean;
+}
+
+/** Groups of pods that somebody counts, each counted once. Driven by the cluster state. */
 export class PodCounts {
-  readonly #groups = new Map<string, { isMember: PodPredicate; counts: Map<string, number> }>();
+  readonly #groups = new Map<string, PodGroupQuery & { readonly pods: DomainPods }>();
 
-  /** The counts of the group that `key` names, by node name. */
-  of(key: string, isMember: PodPredicate, nodes: readonly NodeInfo[]): ReadonlyMap<string, number> {
-    const known = this.#groups.get(key);
-    if (known !== undefined) return known.counts;
+  of(query: PodGroupQuery, nodes: readonly NodeInfo[]): DomainPods {
+    const known = this.#groups.get(query.key);
+    if (known !== undefined) return known.pods;
     if (this.#groups.size >= groupLimit) this.#groups.delete(this.#groups.keys().next().value!);
-    const counts = countPods(isMember, nodes);
-    this.#groups.set(key, { isMember, counts });
-    return counts;
-  }
-
-  change(pod: PodInfo, nodeName: string, by: 1 | -1): void {
-    for (const { isMember, counts } of this.#groups.values()) {
-      if (!isMember(pod)) continue;
-      const count = (counts.get(nodeName) ?? 0) + by;
-      if (count === 0) counts.delete(nodeName);
-      else counts.set(nodeName, count);
+    const pods = new DomainPods();
+    for (const node of nodes) {
+      const count = node.pods.reduce((sum, pod) => (query.isMember(pod) ? sum + 1 : sum), 0);
+      if (count > 0) pods.change(node, count);
     }
+    this.#groups.set(query.key, { ...query, pods });
+    return pods;
+  }
+
+  change(pod: PodInfo, node: NodeInfo, by: 1 | -1): void {
+    for (const { isMember, pods } of this.#groups.values()) if (isMember(pod)) pods.change(node, by);
+  }
+
+  /** A node's labels changed. */
+  relabel(): void {
+    for (const { pods } of this.#groups.values()) pods.relabel();
+  }
+
+  /** A namespace's labels changed: groups that depend on them are forgotten. */
+  forgetByNamespace(): void {
+    for (const [key, { byNamespaceLabels }] of this.#groups) if (byNamespaceLabels === true) this.#groups.delete(key);
   }
 }
 
-const groupLimit = 64;
-
-/** Counts a group anew. */
-export function countPods(isMember: PodPredicate, nodes: Iterable<NodeInfo>): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { name, pods } of nodes) {
-    let count = 0;
-    for (const pod of pods) if (isMember(pod)) count += 1;
-    if (count > 0) counts.set(name, count);
-  }
-  return counts;
-}
+const groupLimit = 128;

@@ -34,6 +34,9 @@ export interface HostPort {
 }
 
 export interface AffinityTerm {
+  /** Tells terms apart; `groupKey` the pods that they mean. */
+  readonly key: string;
+  readonly groupKey: string;
   readonly topologyKey: string;
   readonly selector: LabelSelector;
   readonly namespaces: ReadonlySet<string>;
@@ -121,12 +124,10 @@ const none: readonly never[] = [];
 function termOf(namespace: string, term: DeepReadonly<PodAffinityTerm>): AffinityTerm {
   const { topologyKey, labelSelector, namespaces = [], namespaceSelector } = term;
   const isOwnOnly = namespaces.length === 0 && namespaceSelector === undefined;
-  return {
-    topologyKey,
-    selector: selectorOf(labelSelector),
-    namespaces: new Set(isOwnOnly ? [namespace] : namespaces),
-    namespaceSelector: namespaceSelector === undefined ? undefined : selectorOf(namespaceSelector),
-  };
+  const own = { selector: selectorOf(labelSelector), namespaces: new Set(isOwnOnly ? [namespace] : namespaces) };
+  const others = namespaceSelector === undefined ? undefined : selectorOf(namespaceSelector);
+  const group = [[...own.namespaces].sort(), others === undefined ? "" : selectorKey(others), selectorKey(own.selector)];
+  return { ...own, topologyKey, namespaceSelector: others, groupKey: JSON.stringify(group), key: JSON.stringify([topologyKey, group]) };
 }
 
 /** Ports of containers and sidecars; those of init containers that end are free again. */

@@ -5,7 +5,9 @@ import type { PodDisruptionBudget } from "../../api/policy-v1/types.ts";
 import type { DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice } from "../../api/resource-v1/types.ts";
 import type { CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment } from "../../api/storage-v1/types.ts";
 import type { NodeInfo } from "./node-info.ts";
-import type { PodPredicate } from "./pod-counts.ts";
+import type { TermGroup, TermKind } from "./affinity-terms.ts";
+import type { DomainPods } from "./domain-pods.ts";
+import type { PodGroupQuery } from "./pod-counts.ts";
 import type { PodInfo } from "./pod-info.ts";
 
 /** What decisions are made on. It does not change while one is made. */
@@ -15,9 +17,8 @@ export interface Snapshot {
   node(name: string): NodeInfo | undefined;
   /** Where among `nodes` one of them is. */
   positionOf(node: NodeInfo): number;
-  /** Nodes with pods that have affinity of any kind, and required anti-affinity. */
-  readonly affinityNodes: Iterable<NodeInfo>;
-  readonly antiAffinityNodes: Iterable<NodeInfo>;
+  /** The affinity terms of the pods that run, each once. */
+  affinityTerms(kind: TermKind): Iterable<TermGroup>;
   /** On how many nodes an image is. */
   imageNodes(name: string): number;
   readonly hasNominations: boolean;
@@ -25,8 +26,8 @@ export interface Snapshot {
   nominatedTo(nodeName: string): readonly PodInfo[];
   /** How many pods use a claim (`namespace/name`). */
   claimUsers(claim: string): number;
-  /** How many pods of a group are on each node; nodes without any are left out. The same key means the same group. */
-  podCounts(key: string, isMember: PodPredicate): ReadonlyMap<string, number>;
+  /** How many pods of a group there are where. */
+  podCounts(query: PodGroupQuery): DomainPods;
   /** Grows whenever a node comes, goes or changes; not when its pods do. */
   readonly nodesVersion: number;
   readonly objects: ClusterObjects;

@@ -32,6 +32,7 @@ export class BoundPods implements AsyncDisposable {
   async reached(count: number): Promise<void> {
     this.#wanted = count;
     if (this.count >= count) return;
+    this.#changedMs = performance.now();
     const late = setInterval(() => {
       if (performance.now() - this.#changedMs > patienceMs)
         this.#fail(new Error(`${this.count} of ${count} pods are bound, and no more for ${patienceMs / 1000} s`));

@@ -103,7 +103,8 @@ class Decisions {
       let decision = this.#decideOne(pod);
       if (decision.kind === "unschedulable" && (decision.postFilter?.victims?.length ?? 0) > 0) {
         for (const { uid } of decision.postFilter!.victims!) this.#state.removePod(uid);
-        decision = this.#decideOne(pod);
+        const status = { ...pod.pod.status, nominatedNodeName: decision.postFilter!.nominatedNodeName! };
+        decision = this.#decideOne(podInfoOf({ ...pod.pod, status }));
       }
       if (decision.kind === "assigned") this.#state.assume(pod, decision.node.name);
       else unscheduled += 1;

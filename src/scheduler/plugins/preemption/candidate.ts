@@ -40,13 +40,23 @@ const noVictims = unresolvable("No preemption victims found for incoming pod");
 
 /** The best of several candidates: the least harm, by each measure in turn; the first of equals. */
 export function leastHarm(candidates: readonly Candidate[]): Candidate | undefined {
-  let best = candidates;
-  for (const measure of measures) {
-    const lowest = Math.min(...best.map(measure));
-    best = best.filter((one) => measure(one) === lowest);
-    if (best.length === 1) break;
-  }
-  return best[0];
+  let best = candidates[0];
+  for (const candidate of candidates) if (best !== undefined && candidate !== best && isLess(harmOf(candidate), harmOf(best))) best = candidate;
+  return best;
+}
+
+function isLess(left: readonly number[], right: readonly number[]): boolean {
+  for (let index = 0; index < left.length; index++) if (left[index] !== right[index]) return left[index]! < right[index]!;
+  return false;
+}
+
+const known = new WeakMap<Candidate, readonly number[]>();
+
+/** Worked out once for each candidate, since pods of one template share them. */
+function harmOf(candidate: Candidate): readonly number[] {
+  let harm = known.get(candidate);
+  if (harm === undefined) known.set(candidate, (harm = measures.map((measure) => measure(candidate))));
+  return harm;
 }
 
 /** Each as a number of which less is better. */

@@ -1,33 +1,36 @@
 import { matchingAll, termMatches } from "./terms.ts";
 import type { NodeScorer } from "../../../framework/plugin.ts";
-import type { NodeInfo } from "../../../state/node-info.ts";
-import type { AffinityTerm, PodInfo, WeightedAffinityTerm } from "../../../state/pod-info.ts";
+import type { TermKind } from "../../../state/affinity-terms.ts";
+import type { DomainCounts, DomainPods } from "../../../state/domain-pods.ts";
+import type { AffinityTerm, PodInfo } from "../../../state/pod-info.ts";
 import type { Snapshot } from "../../../state/snapshot.ts";
 
 /** The scorer by preferred affinity, of the pod and of those that run already; undefined when nothing matches. */
 export function affinityScorer(pod: PodInfo, snapshot: Snapshot, weights: AffinityWeights): NodeScorer | undefined {
   const { namespaces } = snapshot.objects;
-  const scores = new Map<string, Map<string, number>>();
-  const add = ({ topologyKey }: AffinityTerm, { labels }: NodeInfo, by: number) => {
-    const value = labels[topologyKey];
-    if (value === undefined || by === 0) return;
-    let values = scores.get(topologyKey);
-    if (values === undefined) scores.set(topologyKey, (values = new Map()));
-    values.set(value, (values.get(value) ?? 0) + by);
+  const parts: Part[] = [];
+  const add = (pods: DomainPods, { topologyKey }: AffinityTerm, weight: number) => {
+    const counts = pods.byDomain(topologyKey, (name) => snapshot.node(name));
+    if (weight !== 0 && counts.size > 0) parts.push({ topologyKey, counts, weight });
   };
-  const ofOthers = (other: PodInfo, node: NodeInfo) => {
-    for (const term of other.requiredAffinity) if (termMatches(term, pod, namespaces)) add(term, node, weights.hardPodAffinityWeight);
-    if (weights.ignorePreferredTermsOfExistingPods) return;
-    for (const term of other.preferredAffinity) if (termMatches(term, pod, namespaces)) add(term, node, term.weight);
-    for (const term of other.preferredAntiAffinity) if (termMatches(term, pod, namespaces)) add(term, node, -term.weight);
+  const ofOthers = (kind: TermKind, weightOf: (weight: number) => number) => {
+    for (const { term, weight, pods } of snapshot.affinityTerms(kind)) if (termMatches(term, pod, namespaces)) add(pods, term, weightOf(weight));
   };
-  const own = (term: WeightedAffinityTerm, weight: number) => {
-    for (const [name, pods] of matchingAll([term], snapshot)) add(term, snapshot.node(name)!, weight * pods);
-  };
-  for (const term of pod.preferredAffinity) own(term, term.weight);
-  for (const term of pod.preferredAntiAffinity) own(term, -term.weight);
-  for (const node of snapshot.affinityNodes) for (const other of node.pods) if (other.hasAffinity) ofOthers(other, node);
-  return scores.size === 0 ? undefined : scorerOf(scores);
+  for (const term of pod.preferredAffinity) add(matchingAll([term], snapshot), term, term.weight);
+  for (const term of pod.preferredAntiAffinity) add(matchingAll([term], snapshot), term, -term.weight);
+  ofOthers("requiredAffinity", () => weights.hardPodAffinityWeight);
+  if (!weights.ignorePreferredTermsOfExistingPods) {
+    ofOthers("preferredAffinity", (weight) => weight);
+    ofOthers("preferredAntiAffinity", (weight) => -weight);
+  }
+  return parts.length === 0 ? undefined : scorerOf(parts);
+}
+
+/** What each matching pod in a node's domain adds to its score. */
+interface Part {
+  readonly topologyKey: string;
+  readonly counts: DomainCounts;
+  readonly weight: number;
 }
 
 export interface AffinityWeights {
@@ -36,11 +39,14 @@ export interface AffinityWeights {
   readonly ignorePreferredTermsOfExistingPods: boolean;
 }
 
-function scorerOf(scores: ReadonlyMap<string, ReadonlyMap<string, number>>): NodeScorer {
+function scorerOf(parts: readonly Part[]): NodeScorer {
   return {
     score({ labels }) {
       let sum = 0;
-      for (const [key, values] of scores) sum += values.get(labels[key] ?? "") ?? 0;
+      for (const { topologyKey, counts, weight } of parts) {
+        const domain = labels[topologyKey];
+        if (domain !== undefined) sum += weight * (counts.get(domain) ?? 0);
+      }
       return sum;
     },
     normalize(values) {

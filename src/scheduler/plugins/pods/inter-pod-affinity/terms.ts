@@ -1,8 +1,7 @@
 import { matchesLabels } from "../../../../apimachinery/selectors/label-selector.ts";
-import { countPods } from "../../../state/pod-counts.ts";
-import { selectorKey } from "../../../state/pod-info.ts";
 import type { Lister } from "../../../../client/index.ts";
 import type { Namespace } from "../../../../api/core-v1/types.ts";
+import type { DomainCounts, DomainPods } from "../../../state/domain-pods.ts";
 import type { AffinityTerm, PodInfo } from "../../../state/pod-info.ts";
 import type { Snapshot } from "../../../state/snapshot.ts";
 
@@ -21,58 +20,65 @@ export function allTermsMatch(terms: readonly AffinityTerm[], pod: PodInfo, list
   return terms.length > 0 && terms.every((term) => termMatches(term, pod, lister));
 }
 
-/** How many pods match all of the terms, by node. */
-export function matchingAll(terms: readonly AffinityTerm[], snapshot: Snapshot): ReadonlyMap<string, number> {
-  if (terms.length === 0) return noCounts;
+/** The pods that match all of the terms. There is at least one term. */
+export function matchingAll(terms: readonly AffinityTerm[], snapshot: Snapshot): DomainPods {
   const isMember = (pod: PodInfo) => allTermsMatch(terms, pod, snapshot.objects.namespaces);
-  // Whom a selector of namespaces means may change without any pod changing.
-  if (terms.some(({ namespaceSelector }) => namespaceSelector !== undefined && namespaceSelector.requirements.length > 0))
-    return countPods(isMember, snapshot.nodes);
-  const key = terms.map(({ namespaces, namespaceSelector, selector }) => [[...namespaces].sort(), namespaceSelector !== undefined, selectorKey(selector)]);
-  return snapshot.podCounts(`affinity/${JSON.stringify(key)}`, isMember);
+  const byNamespaceLabels = terms.some(({ namespaceSelector }) => namespaceSelector !== undefined && namespaceSelector.requirements.length > 0);
+  return snapshot.podCounts({ key: `affinity/${terms.map(({ groupKey }) => groupKey).join()}`, isMember, byNamespaceLabels });
 }
 
-const noCounts: ReadonlyMap<string, number> = new Map();
+/** How many pods are in each domain of a topology key. */
+export interface Domains {
+  readonly topologyKey: string;
+  readonly counts: DomainCounts;
+}
 
-/** Counts by topology key and value, with changes laid over a shared base. Immutable. */
-export class DomainCounts {
-  readonly #base: ReadonlyMap<string, number>;
-  readonly #changes: ReadonlyMap<string, number>;
-  readonly #total: number;
+/** Counts of several topology keys, with changes laid over a shared base. Immutable. */
+export class PodsInDomains {
+  readonly #base: readonly Domains[];
+  readonly #changes: ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-  private constructor(base: ReadonlyMap<string, number>, changes: ReadonlyMap<string, number>, total: number) {
+  private constructor(base: readonly Domains[], changes: ReadonlyMap<string, ReadonlyMap<string, number>>) {
     this.#base = base;
     this.#changes = changes;
-    this.#total = total;
   }
 
-  static of(counts: ReadonlyMap<string, number>): DomainCounts {
-    let total = 0;
-    for (const count of counts.values()) total += count;
-    return new DomainCounts(counts, new Map(), total);
+  static of(base: readonly Domains[]): PodsInDomains {
+    return new PodsInDomains(
+      base.filter(({ counts }) => counts.size > 0),
+      noChanges,
+    );
   }
 
   get isEmpty(): boolean {
-    return this.#total === 0;
+    if (this.#changes.size === 0) return this.#base.length === 0;
+    const keys = new Set([...this.#base.map(({ topologyKey }) => topologyKey), ...this.#changes.keys()]);
+    return [...keys].every((key) => this.#domains(key).every((value) => this.of(key, value) === 0));
   }
 
-  of(key: string, value: string): number {
-    const domain = domainKey(key, value);
-    return (this.#base.get(domain) ?? 0) + (this.#changes.get(domain) ?? 0);
+  of(topologyKey: string, value: string): number {
+    let count = this.#changes.get(topologyKey)?.get(value) ?? 0;
+    for (const one of this.#base) if (one.topologyKey === topologyKey) count += one.counts.get(value) ?? 0;
+    return count;
   }
 
-  with(key: string, value: string, by: number): DomainCounts {
-    const domain = domainKey(key, value);
-    return new DomainCounts(this.#base, new Map(this.#changes).set(domain, (this.#changes.get(domain) ?? 0) + by), this.#total + by);
+  /** Whether there are pods in any domain that the labels name. */
+  meets(labels: Readonly<Record<string, string>>): boolean {
+    const isMet = (key: string) => labels[key] !== undefined && this.of(key, labels[key]) > 0;
+    return this.#base.some(({ topologyKey }) => isMet(topologyKey)) || this.#changes.keys().some(isMet);
+  }
+
+  with(topologyKey: string, value: string, by: number): PodsInDomains {
+    const values = new Map(this.#changes.get(topologyKey));
+    values.set(value, (values.get(value) ?? 0) + by);
+    return new PodsInDomains(this.#base, new Map(this.#changes).set(topologyKey, values));
+  }
+
+  #domains(topologyKey: string): string[] {
+    const values = new Set(this.#changes.get(topologyKey)?.keys());
+    for (const one of this.#base) if (one.topologyKey === topologyKey) for (const value of one.counts.keys()) values.add(value);
+    return [...values];
   }
 }
 
-export function domainKey(key: string, value: string): string {
-  return `${key}\u0000${value}`;
-}
-
-export function count(counts: Map<string, number>, key: string, value: string | undefined, by: number): void {
-  if (value === undefined) return;
-  const domain = domainKey(key, value);
-  counts.set(domain, (counts.get(domain) ?? 0) + by);
-}
+const noChanges: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map();

@@ -66,7 +66,7 @@ export function isCounted(constraint: Constraint, pod: PodInfo, node: NodeInfo):
 
 /** How many pods the constraint speaks of are on each node; those that are leaving do not count. */
 export function matchingPods({ selector }: Constraint, namespace: string, snapshot: Snapshot): ReadonlyMap<string, number> {
-  return snapshot.podCounts(`spread/${namespace}/${selectorKey(selector)}`, (pod) => isMatching(pod, namespace, selector));
+  return snapshot.podCounts({ key: `spread/${namespace}/${selectorKey(selector)}`, isMember: (pod) => isMatching(pod, namespace, selector) }).byNode;
 }
 
 export function isMatching(pod: PodInfo, namespace: string, selector: LabelSelector): boolean {
