@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TypeRegistry } from "../schema.ts";
 import type { CompactType } from "../schema.ts";
-import { decodeObject, decodeUntyped, faultWarnings, readBody, typeMetaOf, unrecognizedText } from "./decode-object.ts";
+import { decodeObject, decodeUntyped, decodeValue, faultWarnings, readBody, typeMetaOf, unrecognizedText } from "./decode-object.ts";
 import { DecodeError } from "./decode-error.ts";
 
 const meta = "apimachinery.pkg.apis.meta.v1";
@@ -66,6 +66,32 @@ test("values in Go's form", () => {
     ['{"data":{"__proto__":"x"}}', JSON.parse('{"data":{"__proto__":"x"}}')],
   ];
   for (const [text, object] of rows) assert.deepEqual(decode(text).object, object, text);
+});
+
+test("a value in memory is decoded as its text would be, and left as it is", () => {
+  const texts = [
+    '{"spec":{"paused":null,"policy":null,"at":null,"raw":null,"limits":{"cpu":"1000m"},"items":[{"name":"a","source":null}]},"data":null}',
+    '{"metadata":{"creationTimestamp":null,"labels":{"a":"b"}},"spec":{"items":[{"port":null}],"replicas":-1}}',
+    '{"spec":{"raw":{"x":[1.5,{"y":null}]},"big":1e20}}',
+    '{"unknown":1,"spec":{"raw":{"x":"\\ud800"}}}',
+    '{"data":{"__proto__":"x"}}',
+  ];
+  for (const text of texts) {
+    const value = JSON.parse(text);
+    const outcome = (run: () => unknown) => {
+      try {
+        return run();
+      } catch (error) {
+        return String(error);
+      }
+    };
+    assert.deepEqual(
+      outcome(() => decodeValue(value, schema)),
+      outcome(() => decode(JSON.stringify(value))),
+      text,
+    );
+    assert.deepEqual(value, JSON.parse(text));
+  }
 });
 
 test("numbers keep their digits", () => {

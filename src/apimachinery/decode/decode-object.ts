@@ -10,7 +10,7 @@ import { DecodeError } from "./decode-error.ts";
 import { decodeExact } from "./exact-decode.ts";
 import { parseExact } from "./exact-parser.ts";
 import type { ExactNode } from "./exact-parser.ts";
-import { countMembers, decodeFast } from "./fast-decode.ts";
+import { countMembers, decodeFast, plainCopy } from "./fast-decode.ts";
 import { scanStructure } from "./structure-scan.ts";
 import { decodeUntypedNode } from "./untyped.ts";
 import { typeMetaOfNode } from "./type-meta.ts";
@@ -21,6 +21,13 @@ export { DecodeError, unrecognizedText } from "./decode-error.ts";
 /** Decodes `bytes` into a `schema`: known fields only, in the form in which Go would print them. Throws a `DecodeError`. */
 export function decodeObject(bytes: Uint8Array, schema: StructSchema, options: DecodeOptions): Decoded {
   return decodeBody(readBody(bytes, options), schema);
+}
+
+/** As `decodeObject` of the value's JSON text, which is made only when something in it is unusual. */
+export function decodeValue(value: JsonObject, schema: StructSchema): Decoded {
+  const copy = plainCopy(value);
+  const object = copy === undefined ? undefined : decodeFast(copy, schema);
+  return object === undefined ? decodeObject(Buffer.from(JSON.stringify(value)), schema, { mediaType: "json" }) : { object, faults: [] };
 }
 
 /** Decodes `bytes` without a schema: the text of numbers that JavaScript would change is kept. Throws a `DecodeError`. */
@@ -88,7 +95,8 @@ export function typeMetaOf(body: Body): TypeMeta {
 /** Decodes a body into a `schema`. */
 export function decodeBody(body: Body, schema: StructSchema): Decoded {
   const { plain } = body;
-  if (plain !== undefined && decodeFast(plain.value, schema, plain.members)) return { object: plain.value, faults: [] };
+  const plainObject = plain && decodeFast(plain.value, schema, plain.members);
+  if (plainObject !== undefined) return { object: plainObject, faults: [] };
   const reading = body.exact();
   // An earlier duplicate of apiVersion or kind may be of a wrong type.
   typeMetaOfNode(reading.node);

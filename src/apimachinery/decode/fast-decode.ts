@@ -1,23 +1,55 @@
 /**
  * The common case: a body without any fault, as `JSON.parse` read it. Values are normalised in place. Whatever is unusual (an unknown
- * field, null, a wrong type, a duplicate) makes it give up; the exact decoder then starts anew from the bytes.
+ * field, a wrong type, a duplicate, null where it stands for a value) makes it give up; the exact decoder then starts anew from the bytes.
  */
-import { isRawNumber } from "../json.ts";
+import { isRawNumber, setMember } from "../json.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
-import type { ListSchema, MapSchema, ScalarSchema, Schema, StructSchema } from "../schema.ts";
+import type { FieldSchema, ListSchema, MapSchema, ScalarSchema, Schema, StructSchema } from "../schema.ts";
 import { DecodeError } from "./decode-error.ts";
 import { base64Text, quantityText, timeText } from "./scalars.ts";
 
-/** Whether `value`, an object with `members` members on all levels, is a faultless `schema`. Nesting is at most 200 levels. */
-export function decodeFast(value: JsonValue, schema: StructSchema, members: number): value is JsonObject {
-  if (typeof value !== "object" || value === null || Array.isArray(value) || isRawNumber(value)) return false;
+/**
+ * `value` as a faultless `schema`, or undefined to give up. `members`: how many it must have on all levels, when some may have been lost.
+ * Nesting is at most 200 levels.
+ */
+export function decodeFast(value: JsonValue, schema: StructSchema, members?: number): JsonObject | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || isRawNumber(value)) return undefined;
   const decoder = new FastDecoder();
   try {
-    return decoder.struct(value, schema) && decoder.members === members;
+    const object = decoder.struct(value, schema);
+    return members === undefined || decoder.members === members ? object : undefined;
   } catch (error) {
-    if (error instanceof DecodeError) return false;
+    if (error instanceof DecodeError) return undefined;
     throw error;
   }
+}
+
+/** A copy of what could have been a text that `JSON.parse` reads without loss; else undefined. */
+export function plainCopy(value: JsonValue, depth = 0): JsonValue | undefined {
+  switch (typeof value) {
+    case "string":
+      return value.isWellFormed() ? value : undefined;
+    case "number":
+      return Number.isInteger(value) && value >= 0 && value < 1e15 ? value + 0 : undefined;
+    case "boolean":
+      return value;
+    default:
+      return value === null ? null : plainCopyOfContainer(value, depth);
+  }
+}
+
+function plainCopyOfContainer(value: JsonValue & object, depth: number): JsonValue | undefined {
+  if (depth === 200 || isRawNumber(value)) return undefined;
+  const copy: JsonValue = Array.isArray(value) ? [] : {};
+  for (const key in value) {
+    const member = (value as JsonObject)[key];
+    if (member === undefined) continue;
+    const copied = plainCopy(member, depth + 1);
+    if (copied === undefined) return undefined;
+    if (Array.isArray(copy)) copy.push(copied);
+    else setMember(copy, key, copied);
+  }
+  return copy;
 }
 
 /** The number of members of all objects in `value`. */
@@ -35,17 +67,23 @@ export function countMembers(value: JsonValue): number {
 class FastDecoder {
   members = 0;
 
-  struct(object: JsonObject, schema: StructSchema): boolean {
+  struct(object: JsonObject, schema: StructSchema): JsonObject | undefined {
+    let hasNulls = false;
     for (const name in object) {
       this.members++;
       const field = schema.fields.get(name);
-      if (field === undefined) return false;
+      if (field === undefined) return undefined;
       const value = object[name]!;
+      if (value === null) {
+        if (!isAbsentByNull(field)) return undefined;
+        hasNulls = true;
+        continue;
+      }
       const decoded = this.#value(value, field.schema);
-      if (decoded === undefined) return false;
+      if (decoded === undefined) return undefined;
       if (decoded !== value) object[name] = decoded;
     }
-    return true;
+    return hasNulls ? withoutNulls(object) : object;
   }
 
   /** The value in Go's form, or undefined to give up. */
@@ -55,7 +93,7 @@ class FastDecoder {
       case "scalar":
         return this.#scalar(value, schema);
       case "struct":
-        return typeof value === "object" && !Array.isArray(value) && this.struct(value as JsonObject, schema) ? value : undefined;
+        return typeof value === "object" && !Array.isArray(value) ? this.struct(value as JsonObject, schema) : undefined;
       case "list":
         return Array.isArray(value) && this.#list(value, schema) ? value : undefined;
       case "map":
@@ -121,6 +159,19 @@ class FastDecoder {
     this.members += countMembers(value);
     return value;
   }
+}
+
+/** Whether a field that is null is as good as absent; some types read a value from it. */
+function isAbsentByNull({ isPointer, schema }: FieldSchema): boolean {
+  if (isPointer || schema.shape !== "scalar") return true;
+  return schema.scalar !== "quantity" && schema.scalar !== "intOrString";
+}
+
+/** Built anew: an object from which members were deleted is slow for good. */
+function withoutNulls(object: JsonObject): JsonObject {
+  const kept: JsonObject = {};
+  for (const name in object) if (object[name] !== null) kept[name] = object[name]!;
+  return kept;
 }
 
 /** The structure scan lets only whole, positive numbers below 10^15 pass. */

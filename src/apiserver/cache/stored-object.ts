@@ -113,14 +113,14 @@ export function encodeStored(object: KubeObject): Buffer {
   return Buffer.from(goJson({ kind, apiVersion, metadata: storedMetadata, ...rest }));
 }
 
-/** Numbers that plain JSON.parse would change: more than 15 digits, a fraction of zero, an exponent. */
-const fragileNumber = /[\d.]{16}|\d\.0\b|\d[eE][+-]?\d/;
+/** What may be a number that plain JSON.parse would change: more than 15 digits, a fraction, an exponent. Not what only looks so within words. */
+const fragileNumber = /[:,[]\s*-?(?:\d{16}|\d+[.eE])/;
 
 /** Parses stored bytes and fills in the resourceVersion. Throws UndecodableError for a value that could not be opened. */
 export function parseStored(stored: StoredObject): KubeObject {
   if (isUnreadable(stored.bytes)) throw unreadableFault(stored.bytes);
-  const text = stored.bytes.toString("latin1");
-  const object = (fragileNumber.test(text) ? decodeUntyped(stored.bytes, { mediaType: "json" }).value : JSON.parse(stored.bytes.toString())) as JsonObject;
+  const text = stored.bytes.toString();
+  const object = (fragileNumber.test(text) ? decodeUntyped(stored.bytes, { mediaType: "json" }).value : JSON.parse(text)) as JsonObject;
   const metadata = object["metadata"] as JsonObject;
   object["metadata"] = { ...metadata, resourceVersion: String(stored.revision) };
   return object as unknown as KubeObject;

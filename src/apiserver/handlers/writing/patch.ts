@@ -1,6 +1,6 @@
 /** PATCH: JSON patch, merge patch, strategic merge patch and server-side apply. */
 import type { ApiResponse } from "../../../apimachinery/request.ts";
-import { DecodeError, decodeObject, decodeUntyped } from "../../../apimachinery/decode/decode-object.ts";
+import { DecodeError, decodeUntyped, decodeValue } from "../../../apimachinery/decode/decode-object.ts";
 import { deepCopy, isObject, setMember, sortedMembers } from "../../../apimachinery/json.ts";
 import type { JsonObject, JsonValue } from "../../../apimachinery/json.ts";
 import type { StructSchema } from "../../../apimachinery/schema.ts";
@@ -200,7 +200,7 @@ export function patchFailure(error: PatchError): StatusError {
 /** The patched JSON as an object of the kind. Throws 422, which shows the whole of it. */
 export function decodePatched(schema: StructSchema, patched: JsonObject, origin: { readonly type: PatchType; readonly patch: JsonValue }) {
   try {
-    return decodeObject(Buffer.from(JSON.stringify(inReadOrder(patched, origin))), schema, { mediaType: "json" });
+    return decodeValue(inReadOrder(patched, origin), schema);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     if (origin.type === "application/apply-patch+yaml") throw new StatusError({ message: error.message, code: 500 }, error);
@@ -223,14 +223,14 @@ function decodePatchedCustom(codec: ObjectCodec, patched: JsonObject) {
 }
 
 /** Members in order wherever the patch reached: only that was read. */
-function sortedWhere(patched: JsonValue, patch: JsonValue): JsonValue {
-  if (!isObject(patched) || !isObject(patch)) return patched;
+function sortedWhere(patched: JsonObject, patch: JsonValue): JsonObject {
+  if (!isObject(patch)) return patched;
   return Object.fromEntries(
-    Object.entries(sortedTop(patched)).map(([name, value]) => [name, Object.hasOwn(patch, name) ? sortedWhere(value, patch[name]!) : value]),
+    Object.entries(sortedTop(patched)).map(([name, value]) => [name, Object.hasOwn(patch, name) && isObject(value) ? sortedWhere(value, patch[name]!) : value]),
   );
 }
 
-function inReadOrder(patched: JsonObject, { type, patch }: { readonly type: PatchType; readonly patch: JsonValue }): JsonValue {
+function inReadOrder(patched: JsonObject, { type, patch }: { readonly type: PatchType; readonly patch: JsonValue }): JsonObject {
   if (type === "application/merge-patch+json") return sortedWhere(patched, patch);
   return sortedWhere(patched, type === "application/json-patch+json" ? reachOf(patch) : {});
 }
