@@ -4,8 +4,7 @@ import type { QuantityLike } from "../../apimachinery/quantity.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Node, Pod } from "../../api/core-v1/types.ts";
 import type { Rejection } from "../pod-sync/node-context.ts";
-import { isSidecar } from "../pod-sync/runtime-names.ts";
-import { ofKind } from "../pod-sync/plan.ts";
+import { isSidecar, ofKind } from "../pod-sync/runtime-names.ts";
 import { podRequests } from "../resources/pod-requests.ts";
 import { allowsNode, selectable } from "../../api/core-v1/node-matching.ts";
 import { tolerates } from "./tolerations.ts";
@@ -67,8 +66,10 @@ function unsuitableNode(pod: DeepReadonly<Pod>, node: DeepReadonly<Node>): Rejec
 }
 
 function takenPort(pod: DeepReadonly<Pod>, others: readonly DeepReadonly<Pod>[]): Rejection | undefined {
+  const wanted = hostPorts(pod);
+  if (wanted.length === 0) return undefined;
   const taken = others.flatMap(hostPorts);
-  const isTaken = hostPorts(pod).some((port) =>
+  const isTaken = wanted.some((port) =>
     taken.some(
       (other) => other.port === port.port && other.protocol === port.protocol && (other.ip === port.ip || other.ip === "0.0.0.0" || port.ip === "0.0.0.0"),
     ),

@@ -10,7 +10,7 @@ import { planInitContainers } from "./containers/init-containers.ts";
 import { hasExited, isRunning, latestOf, readySandbox } from "./pod-runtime.ts";
 import type { PodRuntime, RuntimeContainer } from "./pod-runtime.ts";
 import { shouldRestart } from "./containers/restart-rules.ts";
-import { containerHash, containersOf, resizableText } from "./runtime-names.ts";
+import { containerHash, ofKind, resizableText } from "./runtime-names.ts";
 import type { SpecContainer } from "./runtime-names.ts";
 
 export function planPod(input: PlanInput): PodPlan {
@@ -149,8 +149,4 @@ function isWorkLeft({ pod, runtime }: PlanInput): boolean {
     const last = latestOf(runtime, spec.container.name);
     return last === undefined || !hasExited(last) || shouldRestart(pod, spec, last.status.exit_code);
   });
-}
-
-export function ofKind(pod: DeepReadonly<Pod>, kind: SpecContainer["kind"]): SpecContainer[] {
-  return containersOf(pod).filter((spec) => spec.kind === kind);
 }

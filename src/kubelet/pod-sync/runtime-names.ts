@@ -34,8 +34,11 @@ export interface SpecContainer {
 }
 
 export function containersOf(pod: DeepReadonly<Pod>): SpecContainer[] {
-  const kinds: readonly ContainerKind[] = ["initContainers", "containers", "ephemeralContainers"];
-  return kinds.flatMap((kind) => (pod.spec?.[kind] ?? []).map((container): SpecContainer => ({ kind, container })));
+  return [...ofKind(pod, "initContainers"), ...ofKind(pod, "containers"), ...ofKind(pod, "ephemeralContainers")];
+}
+
+export function ofKind({ spec }: DeepReadonly<Pod>, kind: ContainerKind): SpecContainer[] {
+  return spec?.[kind]?.map((container) => ({ kind, container })) ?? [];
 }
 
 /** A restartable init container runs beside the others (KEP 753). */
@@ -48,7 +51,7 @@ export function podLabel(pod: DeepReadonly<Pod>): string {
   return `${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})`;
 }
 
-/** Requests and limits that can be changed while a container runs (KEP 1287), as one text to compare. */
+/** Requests and limits that can be changed while a container runs (KEP 1287), as one text to keep and compare. */
 export function resizableText({ resources }: AnyContainer): string {
   const amounts = [resources?.requests?.["cpu"], resources?.limits?.["cpu"], resources?.requests?.["memory"], resources?.limits?.["memory"]];
   return amounts.map((amount) => amount ?? "-").join(" ");

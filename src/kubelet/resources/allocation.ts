@@ -8,7 +8,7 @@ import { quantityMilli, quantityValue } from "../../apimachinery/quantity.ts";
 import type { Container, Node, Pod, PodSpec, ResourceRequirements } from "../../api/core-v1/types.ts";
 import type { KubeletSettings } from "../configuration/settings.ts";
 import { shortagesOf } from "../node/admission.ts";
-import { containersOf, resizableText } from "../pod-sync/runtime-names.ts";
+import { containersOf } from "../pod-sync/runtime-names.ts";
 import { podRequests } from "./pod-requests.ts";
 
 /** By the container's name. */
@@ -31,9 +31,14 @@ export function withAllocation(pod: DeepReadonly<Pod>, allocation: Allocation): 
 /** Whether the spec wants other amounts of what can be changed than were granted. */
 export function needsResize(pod: DeepReadonly<Pod>, allocation: Allocation): boolean {
   return containersOf(pod).some(
-    ({ container }) =>
-      allocation[container.name] !== undefined && resizableText(container) !== resizableText({ ...container, resources: allocation[container.name]! }),
+    ({ container }) => allocation[container.name] !== undefined && !areSameAmounts(container.resources ?? {}, allocation[container.name]!),
   );
+}
+
+/** Of what can be resized. */
+function areSameAmounts(left: DeepReadonly<ResourceRequirements>, right: DeepReadonly<ResourceRequirements>): boolean {
+  const isSame = (member: "requests" | "limits") => left[member]?.["cpu"] === right[member]?.["cpu"] && left[member]?.["memory"] === right[member]?.["memory"];
+  return left === right || (isSame("requests") && isSame("limits"));
 }
 
 export type ResizeVerdict = { readonly outcome: "granted" } | { readonly outcome: "Deferred" | "Infeasible"; readonly message: string };

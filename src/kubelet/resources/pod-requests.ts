@@ -3,14 +3,20 @@ import { addQuantities, quantityMilli } from "../../apimachinery/quantity.ts";
 import type { QuantityLike } from "../../apimachinery/quantity.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod } from "../../api/core-v1/types.ts";
-import { ofKind } from "../pod-sync/plan.ts";
-import { isSidecar } from "../pod-sync/runtime-names.ts";
+import { isSidecar, ofKind } from "../pod-sync/runtime-names.ts";
 
 export type Amounts = Record<string, QuantityLike>;
 
+/** By the spec: a node asks for those of all its pods whenever one comes. */
+const knownRequests = new WeakMap<object, Readonly<Amounts>>();
+
 /** The sum of what runs together, or the largest of what runs before; with the overhead. */
-export function podRequests(pod: DeepReadonly<Pod>): Amounts {
-  return withOverhead(pod, { ...together(pod, "requests"), ...pod.spec?.resources?.requests }, { isAdded: true });
+export function podRequests(pod: DeepReadonly<Pod>): Readonly<Amounts> {
+  let requests = pod.spec && knownRequests.get(pod.spec);
+  if (requests !== undefined) return requests;
+  requests = withOverhead(pod, { ...together(pod, "requests"), ...pod.spec?.resources?.requests }, { isAdded: true });
+  if (pod.spec !== undefined) knownRequests.set(pod.spec, requests);
+  return requests;
 }
 
 /** Of those resources that some container has a limit of. */

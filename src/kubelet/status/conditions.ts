@@ -2,10 +2,9 @@
 import { formatTime } from "../../apimachinery/time.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { ContainerStatus, Pod, PodCondition } from "../../api/core-v1/types.ts";
-import { ofKind } from "../pod-sync/plan.ts";
 import { readySandbox } from "../pod-sync/pod-runtime.ts";
 import type { PodRuntime } from "../pod-sync/pod-runtime.ts";
-import { isSidecar } from "../pod-sync/runtime-names.ts";
+import { isSidecar, ofKind } from "../pod-sync/runtime-names.ts";
 import type { SpecContainer } from "../pod-sync/runtime-names.ts";
 import type { PodPhase } from "./phase.ts";
 

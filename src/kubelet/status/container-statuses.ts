@@ -11,12 +11,11 @@ import type {
   ResourceStatus,
   VolumeMountStatus,
 } from "../../api/core-v1/types.ts";
-import { ofKind } from "../pod-sync/plan.ts";
 import type { ContainerHealth } from "../pod-sync/plan.ts";
 import { hasExited, isRunning } from "../pod-sync/pod-runtime.ts";
 import type { PodRuntime, RuntimeContainer } from "../pod-sync/pod-runtime.ts";
 import { shouldRestart } from "../pod-sync/containers/restart-rules.ts";
-import { isSidecar } from "../pod-sync/runtime-names.ts";
+import { isSidecar, ofKind } from "../pod-sync/runtime-names.ts";
 import type { AnyContainer, ContainerKind, SpecContainer } from "../pod-sync/runtime-names.ts";
 import { actualResources } from "../resources/allocation.ts";
 

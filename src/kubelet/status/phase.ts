@@ -1,9 +1,8 @@
 /** The phase of a pod from its containers' statuses (documentation page "Pod Lifecycle", "Pod phase"). Pure. */
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { ContainerStatus, Pod } from "../../api/core-v1/types.ts";
-import { ofKind } from "../pod-sync/plan.ts";
 import { shouldRestart } from "../pod-sync/containers/restart-rules.ts";
-import { isSidecar } from "../pod-sync/runtime-names.ts";
+import { isSidecar, ofKind } from "../pod-sync/runtime-names.ts";
 import type { SpecContainer } from "../pod-sync/runtime-names.ts";
 
 export type PodPhase = "Pending" | "Running" | "Succeeded" | "Failed";

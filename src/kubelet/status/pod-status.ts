@@ -4,7 +4,7 @@ import { formatTime } from "../../apimachinery/time.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Container, ContainerStatus, Pod, PodCondition, PodStatus, ResourceRequirements } from "../../api/core-v1/types.ts";
 import { readySandbox } from "../pod-sync/pod-runtime.ts";
-import { ofKind } from "../pod-sync/plan.ts";
+import { ofKind } from "../pod-sync/runtime-names.ts";
 import { podConditions } from "./conditions.ts";
 import { containerStatuses } from "./container-statuses.ts";
 import type { ContainerStatusInput } from "./container-statuses.ts";

@@ -1,9 +1,9 @@
 /** Init containers run one after the other; restartable ones (sidecars) hold the next back only until they have started. Pure. */
 import { hasExited, isRunning, latestOf } from "../pod-runtime.ts";
-import { ofKind, planContainer, restartStep } from "../plan.ts";
+import { planContainer, restartStep } from "../plan.ts";
 import type { ContainerStep, PlanInput } from "../plan.ts";
 import { shouldRestart } from "./restart-rules.ts";
-import { isSidecar } from "../runtime-names.ts";
+import { isSidecar, ofKind } from "../runtime-names.ts";
 import type { SpecContainer } from "../runtime-names.ts";
 
 export function planInitContainers(input: PlanInput, sandboxId: string): InitPlan {

@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import type { Random } from "../../../base/random.ts";
+import { runtimeLabels } from "../../pod-sync/runtime-names.ts";
 import { RuntimeError } from "../cri.ts";
 import type {
   Container,
@@ -51,6 +52,8 @@ export type ContainerEnd = { readonly exitCode: number; readonly reason: string;
 export class RuntimeRecords {
   readonly #sandboxes = new Map<string, SandboxRecord>();
   readonly #containers = new Map<string, ContainerRecord>();
+  readonly #sandboxesByPod = new RecordsByPod<SandboxRecord>();
+  readonly #containersByPod = new RecordsByPod<ContainerRecord>();
   readonly #containersBySandbox = new Map<string, Set<ContainerRecord>>();
   readonly #names = new Map<string, string>();
 
@@ -61,6 +64,7 @@ export class RuntimeRecords {
   addSandbox(record: SandboxRecord): void {
     this.#reserve("sandbox", sandboxName(record.config), record.id);
     this.#sandboxes.set(record.id, record);
+    this.#sandboxesByPod.add(record);
     this.#containersBySandbox.set(record.id, new Set());
   }
 
@@ -68,6 +72,7 @@ export class RuntimeRecords {
     const sandbox = this.sandbox(record.podSandboxId);
     this.#reserve("container", containerName(record.config, sandbox.config), record.id);
     this.#containers.set(record.id, record);
+    this.#containersByPod.add(record);
     this.#containersBySandbox.get(sandbox.id)!.add(record);
   }
 
@@ -99,6 +104,7 @@ export class RuntimeRecords {
 
   removeContainer(record: ContainerRecord): void {
     this.#containers.delete(record.id);
+    this.#containersByPod.remove(record);
     this.#containersBySandbox.get(record.podSandboxId)?.delete(record);
     const sandbox = this.#sandboxes.get(record.podSandboxId);
     if (sandbox !== undefined) this.#names.delete(`container ${containerName(record.config, sandbox.config)}`);
@@ -106,13 +112,16 @@ export class RuntimeRecords {
 
   removeSandbox(record: SandboxRecord): void {
     this.#sandboxes.delete(record.id);
+    this.#sandboxesByPod.remove(record);
     this.#containersBySandbox.delete(record.id);
     this.#names.delete(`sandbox ${sandboxName(record.config)}`);
   }
 
   listSandboxes(filter: PodSandboxFilter = {}): PodSandbox[] {
     const candidates =
-      filter.id === undefined || filter.id === "" ? this.#sandboxes.values() : [this.#sandboxes.get(filter.id)].filter((found) => found !== undefined);
+      filter.id === undefined || filter.id === ""
+        ? (this.#sandboxesByPod.selected(filter.label_selector) ?? this.#sandboxes.values())
+        : [this.#sandboxes.get(filter.id)].filter((found) => found !== undefined);
     const matches = (record: SandboxRecord) =>
       (filter.state === undefined || record.state === filter.state.state) && hasLabels(record.config.labels, filter.label_selector);
     return Array.from(candidates).filter(matches).map(showSandbox);
@@ -132,8 +141,8 @@ export class RuntimeRecords {
       ? [this.#containers.get(filter.id!)].filter((found) => found !== undefined)
       : isSet(filter.pod_sandbox_id)
         ? this.containersOf(filter.pod_sandbox_id!)
-        : [...this.#containers.values()];
-    return candidates.filter(
+        : (this.#containersByPod.selected(filter.label_selector) ?? this.#containers.values());
+    return Array.from(candidates).filter(
       (record) =>
         (!isSet(filter.pod_sandbox_id) || record.podSandboxId === filter.pod_sandbox_id) &&
         (filter.state === undefined || record.state === filter.state.state) &&
@@ -280,6 +289,31 @@ function sandboxName({ metadata }: PodSandboxConfig): string {
 
 function containerName({ metadata }: ContainerConfig, { metadata: pod }: PodSandboxConfig): string {
   return `${metadata.name}_${pod.name}_${pod.namespace}_${pod.uid}_${metadata.attempt}`;
+}
+
+/** Records by the pod that their labels name: what a kubelet asks for most. */
+class RecordsByPod<T extends SandboxRecord | ContainerRecord> {
+  readonly #byUid = new Map<string, Set<T>>();
+
+  add(record: T): void {
+    const uid = record.config.labels?.[runtimeLabels.podUid] ?? "";
+    const records = this.#byUid.get(uid);
+    if (records === undefined) this.#byUid.set(uid, new Set([record]));
+    else records.add(record);
+  }
+
+  remove(record: T): void {
+    const uid = record.config.labels?.[runtimeLabels.podUid] ?? "";
+    const records = this.#byUid.get(uid);
+    records?.delete(record);
+    if (records?.size === 0) this.#byUid.delete(uid);
+  }
+
+  /** Those that a selector can match; undefined when it names no pod. */
+  selected(selector: Readonly<Record<string, string>> = {}): Iterable<T> | undefined {
+    const uid = selector[runtimeLabels.podUid];
+    return uid === undefined ? undefined : (this.#byUid.get(uid) ?? []);
+  }
 }
 
 function hasLabels(labels: Readonly<Record<string, string>> = {}, wanted: Readonly<Record<string, string>> = {}): boolean {
