@@ -63,10 +63,13 @@ export function parseFields(fields: unknown, depth = 0): FieldSet | undefined {
   return isItself && depth > 0 ? { ".": memberNode, ...children } : children;
 }
 
+/** Most keys are one text without escapes: those are normal as they stand. */
+const plainKey = /^k:\{"[A-Za-z]+":"[^"\\\u0000-\u001f\ud800-\udfff]*"\}$/;
+
 /** Empty for an unknown kind of element, undefined for a malformed one. */
 function parseElement(element: string): string | undefined {
   if (element.length < 2) return undefined;
-  if (element.startsWith("f:")) return element;
+  if (element.startsWith("f:") || plainKey.test(element)) return element;
   const body = element.slice(2);
   if (element.startsWith("i:")) return /^-?\d+$/.test(body) ? element : undefined;
   if (!element.startsWith("k:") && !element.startsWith("v:")) return element[1] === ":" ? "" : undefined;
