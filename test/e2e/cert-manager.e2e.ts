@@ -30,7 +30,7 @@ describe("cert-manager", { skip: (await whyNoOperators()) ?? false, timeout: 1_8
     const leaderElection = `--leader-election-namespace=${namespace}`;
     await host.run("webhook", "cert-manager-webhook", [
       `--secure-port=${webhookPort}`,
-      "--healthz-port=16563",
+      "--healthz-port=16566",
       `--dynamic-serving-ca-secret-namespace=${namespace}`,
       "--dynamic-serving-ca-secret-name=cert-manager-webhook-ca",
       `--dynamic-serving-dns-names=cert-manager-webhook.${namespace}.svc`,

@@ -26,6 +26,7 @@ export async function whyNoOperators(): Promise<string | undefined> {
 export class OperatorHost implements AsyncDisposable {
   readonly instance: Instance;
   readonly folder = mkdtempSync(path.join(tmpdir(), "coracle-operator-"));
+  readonly #programs = path.join(this.folder, "programs");
   readonly #namespace: string;
   readonly #running: Session[] = [];
 
@@ -47,7 +48,7 @@ export class OperatorHost implements AsyncDisposable {
    * the folder of the sources, which is read-only. The first time takes minutes.
    */
   async goInstall(module: string, ...packages: string[]): Promise<string> {
-    const env = { ...process.env, GOBIN: this.folder, GOWORK: "off" };
+    const env = { ...process.env, GOBIN: this.#programs, GOWORK: "off" };
     const { Dir } = JSON.parse(execFileSync("go", ["mod", "download", "-json", module], { cwd: this.folder, env, encoding: "utf8" })) as { Dir: string };
     await execute("go", ["install", ...packages], { cwd: Dir, env, maxBuffer: 16 << 20 });
     return Dir;
@@ -55,7 +56,7 @@ export class OperatorHost implements AsyncDisposable {
 
   /** A copy of a folder of the sources that may be changed. */
   copy(folder: string): string {
-    const copy = path.join(this.folder, path.basename(folder));
+    const copy = path.join(this.folder, "copies", path.basename(folder));
     cpSync(folder, copy, { recursive: true });
     chmodSync(copy, 0o755);
     for (const entry of globSync("**", { cwd: copy, withFileTypes: true }))
@@ -77,7 +78,7 @@ export class OperatorHost implements AsyncDisposable {
     const kubeconfig = path.join(this.folder, `${program}.kubeconfig`);
     writeFileSync(kubeconfig, JSON.stringify(config));
     const env = { ...process.env, POD_NAMESPACE: this.#namespace };
-    const session = new Session(spawn(path.join(this.folder, program), ["--kubeconfig", kubeconfig, ...args], { cwd: this.folder, env }));
+    const session = new Session(spawn(path.join(this.#programs, program), ["--kubeconfig", kubeconfig, ...args], { cwd: this.folder, env }));
     this.#running.push(session);
     return session;
   }

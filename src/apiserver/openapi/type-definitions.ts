@@ -167,6 +167,7 @@ const furtherTypes: Readonly<Record<string, CompactType>> = {
 
 /** Defaults that the API declares for fields that may be absent. */
 const explicitDefaults: Readonly<Record<string, JsonValue>> = {
+  "api.autoscaling.v1.ScaleSpec.replicas": 0,
   "api.core.v1.AzureDiskVolumeSource.cachingMode": "ReadWrite",
   "api.core.v1.AzureDiskVolumeSource.fsType": "ext4",
   "api.core.v1.AzureDiskVolumeSource.kind": "Shared",
