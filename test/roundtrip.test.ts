@@ -1,7 +1,8 @@
-// Every kind's recorded JSON, YAML and protobuf are one object, and come out again as they went in.
+// Every kind's recorded JSON, YAML and protobuf are one object, and come out again as they went in; through CBOR, too.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
+import { encodeCbor } from "../src/apimachinery/cbor/write-cbor.ts";
 import { decodeObject } from "../src/apimachinery/decode/decode-object.ts";
 import { canonicalize } from "../src/apimachinery/encode/canonical.ts";
 import { decodeProtobuf, encodeProtobuf } from "../src/apimachinery/protobuf/envelope.ts";
@@ -31,6 +32,7 @@ test("fixtures", { skip: isThere ? false : "the fixtures are not beside the repo
       assert.deepEqual(faults, []);
       assert.equal(JSON.stringify(canonicalize(object, schema)), expected);
       assert.equal(JSON.stringify(canonicalize(decodeObject(read("yaml"), schema, { mediaType: "yaml" }).object, schema)), expected);
+      assert.equal(JSON.stringify(canonicalize(decodeObject(encodeCbor(object, schema), schema, { mediaType: "cbor" }).object, schema)), expected);
       const protobuf = read("pb");
       assert.equal(JSON.stringify(canonicalize(decodeProtobuf(protobuf, typeRegistry).object, schema)), expected);
       assert.deepEqual(Buffer.from(encodeProtobuf(object, schema, { apiVersion: apiVersionOf(groupName, version), kind })), protobuf);

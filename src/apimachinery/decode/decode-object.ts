@@ -2,6 +2,7 @@
  * Bodies into objects. JSON of the common kind takes the fast path: `JSON.parse`, then one walk that checks it against the schema; the
  * number of members found must equal the number of colons in the bytes, else there were duplicates. All else is read exactly.
  */
+import { readCbor } from "../cbor/read-cbor.ts";
 import { isRawNumber } from "../json.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { StructSchema } from "../schema.ts";
@@ -36,7 +37,7 @@ export function decodeUntyped(bytes: Uint8Array, options: DecodeOptions): { valu
 }
 
 export interface DecodeOptions {
-  readonly mediaType: "json" | "yaml";
+  readonly mediaType: "json" | "yaml" | "cbor";
 }
 
 export interface Decoded {
@@ -60,6 +61,10 @@ export interface Reading {
 
 /** Reads a body; throws a `DecodeError` of reason `yaml` or `syntax`. */
 export function readBody(bytes: Uint8Array, { mediaType }: DecodeOptions): Body {
+  if (mediaType === "cbor") {
+    const reading = { node: readCbor(bytes), faults: [] };
+    return { plain: undefined, exact: () => reading };
+  }
   const isYaml = mediaType === "yaml";
   const structure = isYaml && bytes[0] !== openBrace ? undefined : scanStructure(bytes);
   const value = structure?.isPlain === true ? tryParse(bytes) : undefined;

@@ -1,6 +1,7 @@
 import { test } from "node:test";
 import { equal, throws } from "node:assert/strict";
 import { typeRegistry } from "../../api/registry.ts";
+import { encodeCbor } from "../../apimachinery/cbor/write-cbor.ts";
 import { encodeProtobuf } from "../../apimachinery/protobuf/envelope.ts";
 import { normalizeStored } from "./normalize.ts";
 
@@ -17,5 +18,7 @@ test("stored values: ours stay, those of other servers take our form", () => {
     normalized(Buffer.from('{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"b":1,"a":2}}')),
     '{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"a"},"spec":{"b":1,"a":2}}',
   );
+  const foreign = { metadata: { uid: "u", name: "a" }, kind: "ConfigMap", data: { k: "v" }, apiVersion: "v1" };
+  equal(normalized(encodeCbor(foreign, schema)), own);
   throws(() => normalized(Buffer.from("nonsense")));
 });

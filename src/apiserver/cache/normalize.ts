@@ -1,4 +1,6 @@
-/** Stored values in our JSON form: ours are left as they are, protobuf and foreign JSON (another server's) are made over. */
+/** Stored values in our JSON form: ours are left as they are, protobuf, CBOR and foreign JSON (another server's) are made over. */
+import { selfDescribed } from "../../apimachinery/cbor/read-cbor.ts";
+import { decodeUntyped } from "../../apimachinery/decode/decode-object.ts";
 import { canonicalize } from "../../apimachinery/encode/canonical.ts";
 import { decodeProtobuf } from "../../apimachinery/protobuf/envelope.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
@@ -20,6 +22,7 @@ export function normalizeStored(_key: string, value: Uint8Array): Buffer {
     const decoded = decodeProtobuf(bytes, typeRegistry);
     return encode({ ...decoded.object, apiVersion: decoded.apiVersion, kind: decoded.kind });
   }
+  if (bytes.subarray(0, selfDescribed.length).equals(selfDescribed)) return encode(decodeUntyped(bytes, { mediaType: "cbor" }).value as JsonObject);
   return encode(JSON.parse(bytes.toString()) as JsonObject);
 }
 

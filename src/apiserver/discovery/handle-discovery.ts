@@ -5,7 +5,7 @@ import type { JsonObject } from "../../apimachinery/json.ts";
 import { typeRegistry } from "../../api/registry.ts";
 import { methodError, noResourceError } from "../handlers/dispatch.ts";
 import { withPretty } from "../handlers/respond.ts";
-import { negotiate } from "../http/negotiation.ts";
+import { negotiate, servedMediaTypes } from "../http/negotiation.ts";
 import { jsonText, objectResponse, plainText } from "../http/write-response.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { DiscoveryDocuments } from "./documents.ts";
@@ -48,7 +48,7 @@ function readOnly(context: RequestContext, answer: () => ApiResponse): ApiRespon
 }
 
 function document(context: RequestContext, body: JsonObject): ApiResponse {
-  const form = withPretty(context, negotiate(context.request.headers["accept"], { transforms: [] }));
+  const form = withPretty(context, negotiate(context.request.headers["accept"], { transforms: [], mediaTypes: servedMediaTypes(context.server) }));
   return objectResponse(200, body, form, typeRegistry.struct(`apimachinery.pkg.apis.meta.v1.${body["kind"] as string}`));
 }
 

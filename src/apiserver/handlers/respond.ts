@@ -6,7 +6,7 @@ import type { JsonObject } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { StructSchema } from "../../apimachinery/schema.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
-import { allMediaTypes, negotiate } from "../http/negotiation.ts";
+import { negotiate, servedMediaTypes } from "../http/negotiation.ts";
 import type { Negotiated, Offer, Transform } from "../http/negotiation.ts";
 import { jsonBytesResponse, objectResponse } from "../http/write-response.ts";
 import { isServedAsStored, prepareVersions, readVersion } from "../registry/versions/convert.ts";
@@ -17,7 +17,15 @@ import { parseIncludeObject, partialOf, partialSchema, tableOf, tableSchema } fr
 
 /** The form asked for, among what a resource offers. */
 export function negotiateFor(context: RequestContext, transforms: readonly Transform["kind"][], goType?: string): Negotiated {
-  return withPretty(context, negotiate(context.request.headers["accept"], { transforms, ...(goType !== undefined && { goType }), ...offerOf(context) }));
+  return withPretty(
+    context,
+    negotiate(context.request.headers["accept"], {
+      transforms,
+      mediaTypes: servedMediaTypes(context.server),
+      ...(goType !== undefined && { goType }),
+      ...offerOf(context),
+    }),
+  );
 }
 
 /** The form of a watch's frames. */
@@ -25,8 +33,8 @@ export function negotiateFrames(context: RequestContext, transforms: readonly Tr
   return negotiate(context.request.headers["accept"], {
     ...offerOf(context),
     transforms,
-    mediaTypes: ["application/json", "application/vnd.kubernetes.protobuf"],
-    listed: streamMediaTypes,
+    mediaTypes: servedMediaTypes(context.server).filter((type) => type !== "application/yaml"),
+    listed: streamMediaTypes(context),
   });
 }
 
@@ -36,10 +44,14 @@ function offerOf(context: RequestContext): Pick<Offer, "isCustom" | "produces"> 
   const definition = context.server.resources.find(group, version, resource);
   if (definition?.isCustom === true) return { isCustom: subresource !== "scale" };
   const hasFrames = (verb === "list" || verb === "watch") && definition?.verbs.has("watch") === true;
-  return { produces: hasFrames ? [...allMediaTypes, ...streamMediaTypes] : allMediaTypes };
+  const served = servedMediaTypes(context.server);
+  return { produces: hasFrames ? [...served, ...streamMediaTypes(context)] : served };
 }
 
-const streamMediaTypes = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
+function streamMediaTypes({ server }: RequestContext): string[] {
+  const types = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
+  return servedMediaTypes(server).includes("application/cbor") ? [...types, "application/cbor-seq"] : types;
+}
 
 /** Go's type of a resource's objects, as refusals show it. */
 export function goTypeOf(definition: ResourceDefinition, isList: boolean): string {

@@ -4,7 +4,7 @@
  */
 import { StatusError } from "../../apimachinery/status.ts";
 
-export type MediaType = "application/json" | "application/yaml" | "application/vnd.kubernetes.protobuf";
+export type MediaType = "application/json" | "application/yaml" | "application/vnd.kubernetes.protobuf" | "application/cbor";
 
 /** Another shape of the same content. */
 export interface Transform {
@@ -25,15 +25,22 @@ export interface Offer {
   readonly goType?: string;
   /** Custom resources: only their metadata has a protobuf form. */
   readonly isCustom?: boolean;
-  /** Media types; all three unless given. */
+  /** Media types; all but CBOR unless given. */
   readonly mediaTypes?: readonly MediaType[];
-  /** What a refusal lists; all three media types unless given. */
+  /** What a refusal lists; the media types unless given. */
   readonly listed?: readonly string[];
   /** What the route of a built-in resource makes: it is asked first, knows no wildcard but the whole one, and refuses in its own words. */
   readonly produces?: readonly string[];
 }
 
+/** What is served unless CBOR's gate is on. */
 export const allMediaTypes: readonly MediaType[] = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+const withCbor: readonly MediaType[] = [...allMediaTypes, "application/cbor"];
+
+/** The media types of objects that a server knows. */
+export function servedMediaTypes(server: { isEnabled(gate: string): boolean }): readonly MediaType[] {
+  return server.isEnabled("CBORServingAndStorage") ? withCbor : allMediaTypes;
+}
 
 /** Picks the form of the answer, or throws the 406 that lists what is to be had. */
 export function negotiate(accept: string | undefined, offer: Offer): Negotiated {
@@ -51,7 +58,7 @@ export function negotiate(accept: string | undefined, offer: Offer): Negotiated 
     return { mediaType, isPretty: clause.parameters.get("pretty") === "1", transform };
   }
   throw new StatusError({
-    message: `only the following media types are accepted: ${(offer.listed ?? allMediaTypes).join(", ")}`,
+    message: `only the following media types are accepted: ${(offer.listed ?? mediaTypes).join(", ")}`,
     reason: "NotAcceptable",
     code: 406,
   });

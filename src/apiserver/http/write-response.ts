@@ -1,4 +1,5 @@
-/** Answers as bytes: JSON, YAML and protobuf forms of an object, and Status objects for failures. */
+/** Answers as bytes: JSON, YAML, protobuf and CBOR forms of an object, and Status objects for failures. */
+import { encodeCbor } from "../../apimachinery/cbor/write-cbor.ts";
 import { bytesResponse } from "../../apimachinery/request.ts";
 import type { ApiResponse } from "../../apimachinery/request.ts";
 import { StatusError, internalServerError } from "../../apimachinery/status.ts";
@@ -35,6 +36,8 @@ function encodeAs(object: JsonObject, form: Negotiated, schema: StructSchema | u
       const { apiVersion, kind } = object as { apiVersion?: string; kind?: string };
       return encodeProtobuf(object, schema, { apiVersion: apiVersion ?? "", kind: kind ?? "" });
     }
+    case "application/cbor":
+      return encodeCbor(object, schema);
     case "application/json":
       return jsonText(object, form.isPretty);
   }

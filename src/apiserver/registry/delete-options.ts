@@ -1,6 +1,7 @@
 /** DeleteOptions: from the body when there is one (the query then does not count), else from the query. */
 import type { JsonValue } from "../../apimachinery/json.ts";
 import { DecodeError, decodeBody, readBody, typeMetaOf } from "../../apimachinery/decode/decode-object.ts";
+import type { DecodeOptions } from "../../apimachinery/decode/decode-object.ts";
 import { unrecognizedText } from "../../apimachinery/decode/decode-error.ts";
 import { decodeMessage } from "../../apimachinery/protobuf/decode.ts";
 import { openEnvelope } from "../../apimachinery/protobuf/envelope.ts";
@@ -60,7 +61,9 @@ export function checkedDeleteOptions(raw: RawDeleteOptions): DeleteOptions {
 function fromBody(body: Uint8Array, contentType = ""): RawDeleteOptions {
   let options: RawDeleteOptions;
   try {
-    options = contentType.includes("protobuf") ? fromProtobuf(body) : fromText(body, contentType.includes("yaml") ? "yaml" : "json");
+    options = contentType.includes("protobuf")
+      ? fromProtobuf(body)
+      : fromText(body, contentType.includes("yaml") ? "yaml" : contentType.includes("cbor") ? "cbor" : "json");
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequestError(error.reason === "value" ? error.message : unrecognizedText(error));
@@ -69,7 +72,7 @@ function fromBody(body: Uint8Array, contentType = ""): RawDeleteOptions {
   return options;
 }
 
-function fromText(body: Uint8Array, mediaType: "json" | "yaml"): RawDeleteOptions {
+function fromText(body: Uint8Array, mediaType: DecodeOptions["mediaType"]): RawDeleteOptions {
   const read = readBody(body, { mediaType });
   typeMetaOf(read);
   return decodeBody(read, schema).object as RawDeleteOptions;

@@ -2,7 +2,7 @@
 import type { ApiResponse } from "../../apimachinery/request.ts";
 import { StatusError } from "../../apimachinery/status.ts";
 import { withPretty } from "../handlers/respond.ts";
-import { negotiate } from "../http/negotiation.ts";
+import { negotiate, servedMediaTypes } from "../http/negotiation.ts";
 import type { Negotiated } from "../http/negotiation.ts";
 import { statusResponse, toStatus } from "../http/write-response.ts";
 import type { RequestContext, Stage } from "../request-context.ts";
@@ -79,7 +79,7 @@ function failure(context: RequestContext, error: unknown): ApiResponse {
 /** Errors follow the Accept header as far as it can be followed. */
 function errorForm(context: RequestContext): Negotiated | undefined {
   try {
-    return withPretty(context, negotiate(context.request.headers["accept"], { transforms: [] }));
+    return withPretty(context, negotiate(context.request.headers["accept"], { transforms: [], mediaTypes: servedMediaTypes(context.server) }));
   } catch {
     // Nothing acceptable: JSON it is.
     return undefined;

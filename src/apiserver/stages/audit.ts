@@ -145,6 +145,8 @@ function objectOf(response: ApiResponse, bytes: Uint8Array): JsonValue | undefin
         return decodeUntyped(bytes, { mediaType: "json" }).value;
       case "application/yaml":
         return decodeUntyped(bytes, { mediaType: "yaml" }).value;
+      case "application/cbor":
+        return decodeUntyped(bytes, { mediaType: "cbor" }).value;
       case "application/vnd.kubernetes.protobuf":
         return decodeProtobuf(bytes, typeRegistry).object as JsonValue;
       default:

@@ -1,10 +1,11 @@
 /**
- * Random objects of every kind pass through JSON, YAML, protobuf, the store, lists and watches, and come out as they went in. Three of each
+ * Random objects of every kind pass through JSON, YAML, protobuf, CBOR, the store, lists and watches, and come out as they went in. Three of each
  * kind; a hundred for each of CORACLE_SEEDS.
  */
 import { equal, deepEqual } from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { typeRegistry } from "../../../src/api/registry.ts";
+import { encodeCbor } from "../../../src/apimachinery/cbor/write-cbor.ts";
 import { decodeObject } from "../../../src/apimachinery/decode/decode-object.ts";
 import { canonicalize } from "../../../src/apimachinery/encode/canonical.ts";
 import { goJson } from "../../../src/apimachinery/json.ts";
@@ -73,6 +74,7 @@ function throughFormats(object: JsonObject, schema: StructSchema, seed: string):
   deepEqual(json.faults, [], seed);
   isSame(textOf(json.object, schema), expected, `JSON, ${seed}`);
   throughYaml(object, schema, seed);
+  isSame(textOf(decodeObject(encodeCbor(object, schema), schema, { mediaType: "cbor" }).object, schema), expected, `CBOR, ${seed}`);
   const gvk = { apiVersion: object["apiVersion"] as string, kind: object["kind"] as string };
   const bytes = encodeProtobuf(json.object, schema, gvk);
   const decoded = decodeProtobuf(bytes, typeRegistry).object;

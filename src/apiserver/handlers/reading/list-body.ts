@@ -1,6 +1,7 @@
 /** Bodies of long lists: made in pieces while the client takes them, so that neither memory nor the event loop holds a whole one. */
 import { Pacer } from "../../../base/pacer.ts";
 import type { Clock } from "../../../base/clock.ts";
+import { encodeCborItem, encodeCborListHead } from "../../../apimachinery/cbor/write-cbor.ts";
 import { goJson } from "../../../apimachinery/json.ts";
 import type { JsonObject } from "../../../apimachinery/json.ts";
 import { encodeProtobufList } from "../../../apimachinery/protobuf/list.ts";
@@ -27,6 +28,25 @@ export function writtenItems(
 ): ResponseBody {
   return { kind: "stream", chunks: paced(writtenChunks(head, list), clock), isDocument: true };
 }
+
+/** CBOR of a list whose last member, `member`, has `count` items. */
+export function cborItems(
+  head: JsonObject,
+  list: { readonly member: string; readonly schema: StructSchema | undefined; readonly count: number; readonly itemAt: (index: number) => JsonObject },
+  clock: Clock,
+): ResponseBody {
+  return { kind: "stream", chunks: paced(cborChunks(head, list), clock), isDocument: true };
+}
+
+function* cborChunks(head: JsonObject, { member, schema, count, itemAt }: Parameters<typeof cborItems>[1]): Generator<Buffer> {
+  const list = schema?.fields.get(member)?.schema;
+  const itemSchema = list?.shape === "list" ? list.items : undefined;
+  yield encodeCborListHead(head, schema, { member, count });
+  for (let from = 0; from < count; from += cborItemsPerChunk)
+    yield Buffer.concat(Array.from({ length: Math.min(cborItemsPerChunk, count - from) }, (_, index) => encodeCborItem(itemAt(from + index), itemSchema)));
+}
+
+const cborItemsPerChunk = 32;
 
 /** Protobuf of a list: its length stands in front, so that it is made as a whole. */
 export async function protobufItems(

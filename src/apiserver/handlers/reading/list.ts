@@ -15,7 +15,7 @@ import { isServedAsStored, prepareVersions, readVersion } from "../../registry/v
 import type { ResourceDefinition } from "../../registry/resource-definition.ts";
 import type { RequestContext } from "../../request-context.ts";
 import { decodeContinue, encodeContinue, expiredContinue } from "./continue-token.ts";
-import { longListItems, protobufItems, storedItems, writtenItems } from "./list-body.ts";
+import { cborItems, longListItems, protobufItems, storedItems, writtenItems } from "./list-body.ts";
 import { parseListOptions } from "./list-options.ts";
 import type { ListOptions } from "./list-options.ts";
 import { StatusError, tooManyRequestsError } from "../../../apimachinery/status.ts";
@@ -162,10 +162,10 @@ export async function respondList(context: RequestContext, definition: ResourceD
       if (!isLong) return objectResponse(200, tableOf(definition, objects, options), form, tableSchema);
       const { rows: _, ...head } = tableOf(definition, [], options);
       const sorted = sortedForTable(definition, objects);
-      return listResponse(
-        "application/json",
-        writtenItems(head as JsonObject, { member: "rows", count: sorted.length, itemAt: (index) => rowOf(definition, sorted[index]!, options) }, clock),
-      );
+      const rows = { member: "rows", count: sorted.length, itemAt: (index: number) => rowOf(definition, sorted[index]!, options) };
+      return form.mediaType === "application/cbor"
+        ? listResponse("application/cbor", cborItems(head as JsonObject, { schema: tableSchema, ...rows }, clock))
+        : listResponse("application/json", writtenItems(head as JsonObject, rows, clock));
     }
     case "PartialObjectMetadataList": {
       const { transform } = form;
@@ -205,6 +205,7 @@ async function longList(
   options: { readonly form: Negotiated; readonly schema: StructSchema | undefined; readonly clock: Clock },
 ): Promise<ApiResponse> {
   const { form, schema, clock } = options;
+  if (form.mediaType === "application/cbor") return listResponse("application/cbor", cborItems(head, { member: "items", schema, ...items }, clock));
   const isProtobuf = form.mediaType === "application/vnd.kubernetes.protobuf" && schema !== undefined;
   const body = isProtobuf ? await protobufItems(head, { schema, ...items }, clock) : writtenItems(head, { member: "items", ...items }, clock);
   return listResponse(contentTypeOf(form, schema), body);

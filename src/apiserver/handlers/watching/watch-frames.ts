@@ -1,4 +1,5 @@
 /** Watch frames in every form: `{"type":"ADDED","object":{…}}` and its Table, metadata and protobuf relatives. */
+import { encodeCbor } from "../../../apimachinery/cbor/write-cbor.ts";
 import { goJson } from "../../../apimachinery/json.ts";
 import type { JsonObject } from "../../../apimachinery/json.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
@@ -136,6 +137,9 @@ export class FrameEncoder {
     switch (this.#form.mediaType) {
       case "application/json":
         return Buffer.from(`{"type":${JSON.stringify(type)},"object":${goJson(object)}}\n`);
+      case "application/cbor":
+        // A sequence (RFC 8742): one document after the other.
+        return encodeCbor({ type, object }, schema && { shape: "map", values: schema, isAtomic: false, goName: "" });
       case "application/yaml":
         return Buffer.from(`---\n${jsonToYaml({ type, object })}`);
       case "application/vnd.kubernetes.protobuf": {

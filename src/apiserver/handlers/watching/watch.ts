@@ -57,6 +57,8 @@ function streamType(form: Negotiated): string {
       return "application/json";
     case "application/vnd.kubernetes.protobuf":
       return "application/vnd.kubernetes.protobuf;stream=watch";
+    case "application/cbor":
+      return "application/cbor-seq";
     case "application/yaml":
       return "application/yaml";
   }

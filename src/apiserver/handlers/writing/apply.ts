@@ -54,12 +54,13 @@ export interface Configuration {
   readonly warnings: readonly string[];
 }
 
-/** The body: YAML or JSON. Throws 400. */
+/** The body: YAML, JSON, or CBOR when it says so. Throws 400. */
 export function readConfiguration(context: RequestContext): Configuration {
+  const isCbor = (context.request.headers["content-type"] ?? "").startsWith("application/apply-patch+cbor");
   let value;
   let faults;
   try {
-    ({ value, faults } = decodeUntyped(context.request.body, { mediaType: "yaml" }));
+    ({ value, faults } = decodeUntyped(context.request.body, { mediaType: isCbor ? "cbor" : "yaml" }));
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequestError(`error encoding patch: ${error.message}`);

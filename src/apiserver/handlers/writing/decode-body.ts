@@ -13,10 +13,12 @@ import { goQuote } from "../../../apimachinery/go/go-quote.ts";
 import { StatusError, badRequestError } from "../../../apimachinery/status.ts";
 import { apiVersionOf, parseApiVersion } from "../../../apimachinery/object.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
-import type { Body } from "../../../apimachinery/decode/decode-object.ts";
+import type { Body, DecodeOptions } from "../../../apimachinery/decode/decode-object.ts";
 import { isObject } from "../../../apimachinery/json.ts";
 import type { StructSchema } from "../../../apimachinery/schema.ts";
 import { typeRegistry } from "../../../api/registry.ts";
+import { servedMediaTypes } from "../../http/negotiation.ts";
+import type { ServerState } from "../../server-state.ts";
 import type { RequestContext } from "../../request-context.ts";
 import type { ObjectCodec } from "../../registry/storage/object-codec.ts";
 import type { WriteOptions } from "../../registry/options.ts";
@@ -34,8 +36,9 @@ export interface ExpectedType {
 export function decodeBody(context: RequestContext, expected: ExpectedType, fieldValidation: WriteOptions["fieldValidation"]): KubeObject {
   const { body, headers } = context.request;
   checkBodySize(context);
-  const mediaType = requestMediaType(headers["content-type"]);
-  if (mediaType === "protobuf" && expected.codec !== undefined) throw unsupportedMediaType(["application/json", "application/yaml"]);
+  const mediaType = requestMediaType(headers["content-type"], context.server);
+  if (mediaType === "protobuf" && expected.codec !== undefined)
+    throw unsupportedMediaType(servedMediaTypes(context.server).filter((type) => type !== "application/vnd.kubernetes.protobuf"));
   return mediaType === "protobuf" ? decodeProtobufBody(body, expected) : decodeText(context, body, mediaType, expected, fieldValidation);
 }
 
@@ -47,7 +50,7 @@ export function checkBodySize(context: RequestContext): void {
 }
 
 /** The body's format. Throws 415. An absent content type means JSON. */
-export function requestMediaType(contentType: string | undefined): "json" | "yaml" | "protobuf" {
+export function requestMediaType(contentType: string | undefined, server: Pick<ServerState, "isEnabled">): "json" | "yaml" | "protobuf" | "cbor" {
   const type = (contentType ?? "").split(";")[0]!.trim().toLowerCase();
   switch (type) {
     case "":
@@ -58,7 +61,8 @@ export function requestMediaType(contentType: string | undefined): "json" | "yam
     case "application/vnd.kubernetes.protobuf":
       return "protobuf";
     default:
-      throw unsupportedMediaType(["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"]);
+      if (type === "application/cbor" && servedMediaTypes(server).includes(type)) return "cbor";
+      throw unsupportedMediaType(servedMediaTypes(server));
   }
 }
 
@@ -73,7 +77,7 @@ export function unsupportedMediaType(accepted: readonly string[]): StatusError {
 function decodeText(
   context: RequestContext,
   body: Uint8Array,
-  mediaType: "json" | "yaml",
+  mediaType: DecodeOptions["mediaType"],
   expected: ExpectedType,
   fieldValidation: WriteOptions["fieldValidation"],
 ): KubeObject {
@@ -90,7 +94,7 @@ function decodeText(
 }
 
 /** Reads the body and checks that its type is the one expected. */
-function readTyped(bytes: Uint8Array, mediaType: "json" | "yaml", expected: ExpectedType) {
+function readTyped(bytes: Uint8Array, mediaType: DecodeOptions["mediaType"], expected: ExpectedType) {
   try {
     const body = readBody(bytes, { mediaType });
     const found = typeMetaOf(body);

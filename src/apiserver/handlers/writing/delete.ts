@@ -31,8 +31,8 @@ export async function handleDelete(context: RequestContext, definition: Resource
 }
 
 /** Options in a body have to be in a form that is known. Throws 415. */
-function checkMediaType({ request }: RequestContext): void {
-  if (request.body.length > 0) requestMediaType(request.headers["content-type"]);
+function checkMediaType({ request, server }: RequestContext): void {
+  if (request.body.length > 0) requestMediaType(request.headers["content-type"], server);
 }
 
 /** Kinds whose dependents are kept by default say so to a client that did not choose. */

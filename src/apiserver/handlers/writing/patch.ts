@@ -21,6 +21,7 @@ import { parseWriteOptions } from "../../registry/options.ts";
 import type { WriteOptions } from "../../registry/options.ts";
 import type { ResourceDefinition } from "../../registry/resource-definition.ts";
 import { updateObject } from "../../registry/update.ts";
+import { servedMediaTypes } from "../../http/negotiation.ts";
 import type { RequestContext } from "../../request-context.ts";
 import { handleApply } from "./apply.ts";
 import { respondWritten } from "./create.ts";
@@ -38,7 +39,7 @@ export type PatchType =
 
 export async function handlePatch(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
   const type = patchType(context, definition);
-  if (type === "application/apply-patch+yaml") return handleApply(context, definition);
+  if (type === "application/apply-patch+yaml" || type === "application/apply-patch+cbor") return handleApply(context, definition);
   const { namespace, name, subresource } = context.info;
   const form = negotiateFor(context, objectTransforms(definition, context.info.subresource));
   checkName(name);
@@ -70,6 +71,7 @@ export function patchType(context: RequestContext, definition: ResourceDefinitio
     "application/merge-patch+json",
     ...(definition.isCustom ? [] : ["application/strategic-merge-patch+json" as const]),
     "application/apply-patch+yaml",
+    ...(servedMediaTypes(context.server).includes("application/cbor") ? ["application/apply-patch+cbor" as const] : []),
   ];
   const asked = (context.request.headers["content-type"] ?? "").split(";")[0]!.trim();
   const type = types.find((known) => known === asked);
