@@ -1,9 +1,9 @@
 import { after, test } from "node:test";
-import { equal, rejects } from "node:assert/strict";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { deepEqual, equal, rejects } from "node:assert/strict";
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readProcessId, removeProcessId, requireNoProcess, writeProcessId } from "./process-id.ts";
+import { lockDataDirectory, readProcessId, removeProcessId, requireNoProcess, writeProcessId } from "./process-id.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "process-id-"));
 after(() => rm(folder, { recursive: true }));
@@ -23,6 +23,19 @@ test("process id: what one process runs is refused to another", async () => {
   await writeProcessId(folder);
   await rejects(requireNoProcess(folder), { message: `process ${process.pid} already runs ${folder}: stop it with \`coracle down --data-dir ${folder}\`` });
   await removeProcessId(folder);
+});
+
+test("process id: of two that start at once one has the directory, and a lock whose process is gone hinders nobody", async () => {
+  const lock = join(folder, "coracle.lock");
+  await writeFile(lock, "4194304999 1\n");
+  const message = `process ${process.pid} already runs ${folder}: stop it with \`coracle down --data-dir ${folder}\``;
+  const both = await Promise.allSettled([lockDataDirectory(folder), lockDataDirectory(folder)]);
+  deepEqual(both.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
+  for (const one of both) if (one.status === "rejected") equal((one.reason as Error).message, message);
+  await rejects(requireNoProcess(folder), { message });
+  for (const one of both) if (one.status === "fulfilled") await one.value[Symbol.asyncDispose]();
+  deepEqual(await readdir(folder), []);
+  await using _again = await lockDataDirectory(folder);
 });
 
 test("process id: files that tell of no running process", async () => {

@@ -61,6 +61,13 @@ describe("snapshots", () => {
     assert.equal(await other.kubectl("get", "configmap", "kept", "-o", "jsonpath={.data.a}"), "1");
   });
 
+  test("what was only restored is reset like what has run", () => {
+    const dataDir = path.join(folder, "restored");
+    assert.equal(snapshot("restore", file, dataDir).code, 0);
+    assert.equal(runCoracle(["reset", "--data-dir", dataDir]).stdout, `Removed ${dataDir} and all that it ran.\n`);
+    assert.equal(readdirSync(folder).includes("restored"), false);
+  });
+
   test("what cannot be restored or saved ends in one line, and leaves nothing", () => {
     const whole = readFileSync(file);
     const spoilt = Buffer.from(whole);

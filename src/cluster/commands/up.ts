@@ -8,7 +8,7 @@ import { startComponents } from "../components/start-components.ts";
 import { openDataDirectory } from "../files/data-directory.ts";
 import { realEnvironment } from "../environment.ts";
 import type { Environment } from "../environment.ts";
-import { removeProcessId, requireNoProcess, writeProcessId } from "../process-id.ts";
+import { lockDataDirectory, removeProcessId, writeProcessId } from "../process-id.ts";
 import { waitForSignal } from "../signals.ts";
 import { resetInstance } from "./stop-pods.ts";
 import type { UpOptions } from "./up-options.ts";
@@ -17,7 +17,7 @@ import type { UpOptions } from "./up-options.ts";
 export async function runUp(options: UpOptions): Promise<void> {
   const environment = realEnvironment(options.isVerbose);
   const { isNew } = await openDataDirectory(options.dataDir);
-  await requireNoProcess(options.dataDir);
+  await using _lock = await lockDataDirectory(options.dataDir);
   try {
     await runOn(options, environment);
     // Last of all: `coracle down` waits for it.

@@ -1,6 +1,7 @@
 /** The data directory: where it lies, and its making and removal. */
 import { access, constants, mkdir, readdir, rm, rmdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { holdsStore } from "../../storage/index.ts";
 import { UsageError, parseArguments } from "../commands/arguments.ts";
 import { defaultDataDir } from "../commands/up-options.ts";
 
@@ -27,7 +28,7 @@ export async function openDataDirectory(dataDir: string): Promise<{ isNew: boole
   return { isNew: (await readdir(dataDir)).every((name) => name === logName) };
 }
 
-/** Whether `up` or `join` has made it, told by a file that nobody else would name so. Throws when that cannot be told. */
+/** Whether `up`, `join` or `snapshot restore` has made it, told by files that nobody else would name so. Throws when that cannot be told. */
 export async function isDataDirectory(dataDir: string): Promise<boolean> {
   for (const file of [join("pki", "service-account.key"), joinedFile]) {
     try {
@@ -37,7 +38,7 @@ export async function isDataDirectory(dataDir: string): Promise<boolean> {
       if (!["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
     }
   }
-  return false;
+  return holdsStore(join(dataDir, "store"));
 }
 
 /** Removes what is in it, and itself unless something is mounted on it or what it lies in is not ours. */

@@ -55,6 +55,15 @@ async function listDirectory(directory: string): Promise<string[]> {
   }
 }
 
+/** Whether an embedded store lies there, of whatever version. */
+export async function holdsStore(directory: string): Promise<boolean> {
+  const text = await readFile(join(directory, formatFile), "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(error.code ?? "")) return "";
+    throw error;
+  });
+  return /^coracle-store \d+\n$/.test(text);
+}
+
 /** Says, durably, which format the directory has. */
 export async function writeFormat(directory: string): Promise<void> {
   const path = join(directory, formatFile);
