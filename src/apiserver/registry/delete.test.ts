@@ -140,6 +140,24 @@ test("delete: a collection of many goes whole, and a refusal is told", async () 
   equal(((await ask(cluster, "GET", configMaps)).json["items"] as unknown[]).length, 0);
 });
 
+test("delete: of a collection nothing goes that comes after a refused one", async () => {
+  await using cluster = await TestCluster.start();
+  for (const name of ["a", "b", "c"]) await ask(cluster, "POST", configMaps, configMap({ name }));
+  const rules = [{ apiGroups: [""], apiVersions: ["v1"], operations: ["DELETE"], resources: ["configmaps"] }];
+  const policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic";
+  const policy = { matchConstraints: { resourceRules: rules }, validations: [{ expression: "oldObject.metadata.name != 'b'" }] };
+  await ask(cluster, "POST", `${policies}ies`, { kind: "ValidatingAdmissionPolicy", metadata: { name: "keep" }, spec: policy });
+  const binding = { policyName: "keep", validationActions: ["Deny"] };
+  await ask(cluster, "POST", `${policies}ybindings`, { kind: "ValidatingAdmissionPolicyBinding", metadata: { name: "keep" }, spec: binding });
+  await cluster.turn();
+  equal((await ask(cluster, "DELETE", configMaps)).status, 422);
+  const left = (await ask(cluster, "GET", configMaps)).json["items"] as unknown as KubeObject[];
+  deepEqual(
+    left.map(({ metadata }) => metadata.name),
+    ["b", "c"],
+  );
+});
+
 test("delete: of many at once one is told that it did it", async () => {
   await using cluster = await TestCluster.start();
   await ask(cluster, "POST", configMaps, configMap({ name: "a" }));

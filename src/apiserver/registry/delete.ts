@@ -24,6 +24,8 @@ export interface DeleteRequest {
   readonly options: DeleteOptions;
   /** One of a collection: admission is not told its name. */
   readonly isOfCollection?: boolean;
+  /** Called when nothing refuses it any more, before it is written. */
+  readonly onAdmitted?: () => void;
 }
 
 /** `isGone`: the object left the store (or would have, in a dry run); else it stays, marked, until its finalizers or its grace are over. */
@@ -58,6 +60,7 @@ async function deleteStored(request: DeleteRequest, stored: StoredObject): Promi
   if (options.ignoresReadErrors && context.server.isEnabled("AllowUnsafeMalformedObjectDeletion")) throw unsafeDeletionError(request);
   await context.server.admission.validate(admissionOf(request, old));
   checkKind(request, old);
+  request.onAdmitted?.();
   const plan = planDeletion(request, old, context.server.clock.nowMs());
   if (plan.kind === "remove") {
     if (options.isDryRun) return { isGone: true, object: plan.object, stored: undefined };

@@ -70,10 +70,10 @@ export async function handleDeleteCollection(context: RequestContext, definition
   const options = parseDeleteOptions(context);
   warnOfPropagation(context, definition, options);
   const list = await readList(context, definition);
-  await deleteAll(list.items, async (stored) => {
+  await deleteAll(list.items, async (stored, onAdmitted) => {
     const { namespace = "", name } = definition.storage!.cache.parse(stored).metadata;
     try {
-      await deleteObject({ context, definition, namespace, name: name!, options, isOfCollection: true });
+      await deleteObject({ context, definition, namespace, name: name!, options, isOfCollection: true, onAdmitted });
     } catch (error) {
       // Somebody else was faster: that is what was asked for.
       if (!isNotFound(error)) throw error;
@@ -82,21 +82,29 @@ export async function handleDeleteCollection(context: RequestContext, definition
   return respondList(context, definition, list, form);
 }
 
-/** Of one collection, begun in its order: those that wait together become durable together. */
+/** Of one collection: those that wait together become durable together. */
 const deletionsAtOnce = 64;
 
-/** Deletions begin in the order of the items. After a failure none begins; those in hand end, then it is thrown. */
-async function deleteAll(items: readonly StoredObject[], deleteOne: (stored: StoredObject) => Promise<void>): Promise<void> {
-  let next = 0;
-  const worker = async () => {
-    try {
-      while (next < items.length) await deleteOne(items[next++]!);
-    } catch (error) {
-      next = items.length;
-      throw error;
-    }
-  };
-  const ends = await Promise.allSettled(Array.from({ length: Math.min(deletionsAtOnce, items.length) }, worker));
-  const failed = ends.find((end) => end.status === "rejected");
-  if (failed !== undefined) throw failed.reason;
+/**
+ * Deletions begin in the order of the items, each when the one before is admitted: what is refused, or fails, stops those after it. Those in
+ * hand end, then the first failure is thrown.
+ */
+async function deleteAll(items: readonly StoredObject[], deleteOne: (stored: StoredObject, onAdmitted: () => void) => Promise<void>): Promise<void> {
+  const inHand = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  for (const item of items) {
+    if (inHand.size === deletionsAtOnce) await Promise.race(inHand);
+    if (failures.length > 0) break;
+    const isAdmitted = Promise.withResolvers<void>();
+    const work = deleteOne(item, isAdmitted.resolve)
+      .catch((error: unknown) => void failures.push(error))
+      .finally(() => {
+        inHand.delete(work);
+        isAdmitted.resolve();
+      });
+    inHand.add(work);
+    await isAdmitted.promise;
+  }
+  await Promise.all(inHand);
+  if (failures.length > 0) throw failures[0];
 }
