@@ -39,19 +39,26 @@ if (options.decisions === true) {
 const results: Result[] = [];
 for (const workload of rows) {
   const nodeFlags = options.profile === undefined ? (options["node-flag"] ?? []) : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`];
-  const result = await runWorkload(workload, {
-    port: Number(options.port),
-    nodeFlags,
-    ...(options.bundle !== undefined && { bundle: options.bundle }),
-  });
-  console.log(JSON.stringify(result));
-  results.push(result);
+  try {
+    const result = await runWorkload(workload, {
+      port: Number(options.port),
+      nodeFlags,
+      ...(options.bundle !== undefined && { bundle: options.bundle }),
+    });
+    console.log(JSON.stringify(result));
+    results.push(result);
+  } catch (error) {
+    console.error(`${workload.name} failed:`, error);
+  }
 }
 console.table(results);
 console.log(JSON.stringify(results));
 const wanted = ({ workload, threshold = 0 }: Result) => (workload === "SchedulingBasic" ? 2_500 : threshold);
 process.exitCode =
-  results.length === 0 || results.some((result) => result.perSecond < wanted(result) || result.decisionsPerSecond < 3 * (result.threshold ?? 0)) ? 1 : 0;
+  results.length < Math.max(1, rows.length) ||
+  results.some((result) => result.perSecond < wanted(result) || result.decisionsPerSecond < 3 * (result.threshold ?? 0))
+    ? 1
+    : 0;
 
 function scaled(workload: Workload): Workload {
   const share = (count: number) => Math.max(count === 0 ? 0 : 1, Math.round(count * scale));

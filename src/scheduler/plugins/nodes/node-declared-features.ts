@@ -2,6 +2,7 @@ import { unresolvable } from "../../framework/refusal.ts";
 import { requiredFeatures } from "./required-features.ts";
 import type { DeepReadonly } from "../../../apimachinery/json.ts";
 import type { Node } from "../../../api/core-v1/types.ts";
+import type { ClusterEvent } from "../../framework/cluster-event.ts";
 import type { Plugin } from "../../framework/plugin.ts";
 
 /** Pods that use a feature that not every kubelet has go to nodes that declare it (KEP-5328). */
@@ -11,7 +12,10 @@ export const nodeDeclaredFeatures: Plugin = {
     {
       resource: "Node",
       actions: ["Add", "UpdateNodeDeclaredFeature"],
-      helps: ({ pod }, { current }) => hasAll((current as DeepReadonly<Node>).status?.declaredFeatures, requiredFeatures(pod)),
+      helps({ pod }, { old, current }) {
+        const isFit = (node: ClusterEvent["old"]) => hasAll((node as DeepReadonly<Node>).status?.declaredFeatures, requiredFeatures(pod));
+        return isFit(current) && (old === undefined || !isFit(old));
+      },
     },
     { resource: "TargetPod", actions: ["Update"], helps: ({ pod }, { old }) => requiredFeatures(pod).length < requiredFeatures(old as typeof pod).length },
   ],

@@ -39,8 +39,10 @@ function helpsByPod(pod: PodInfo, { action, old, current }: ClusterEvent): boole
   const isAvoided = (other: PodInfo | undefined) => other !== undefined && pod.requiredAntiAffinity.some((term) => termMatches(term, other, namespaces));
   const isAgainst = (other: PodInfo | undefined) => other !== undefined && other.requiredAntiAffinity.some((term) => termMatches(term, pod, namespaces));
   if (action === "Add") return isWanted(after);
-  if (action === "Delete") return isAvoided(before) || isAgainst(before);
-  return (isWanted(after) && !isWanted(before)) || (isAvoided(before) && !isAvoided(after));
+  // When the last of the group that it wants to be with has gone, a pod of that group may start anywhere.
+  const mayBeFirst = isWanted(before) && allTermsMatch(pod.requiredAffinity, pod, namespaces);
+  if (action === "Delete") return isAvoided(before) || isAgainst(before) || mayBeFirst;
+  return (isWanted(after) && !isWanted(before)) || (isAvoided(before) && !isAvoided(after)) || (mayBeFirst && !isWanted(after));
 }
 
 function helpsByNode(pod: PodInfo, { old, current }: ClusterEvent): boolean {

@@ -2,12 +2,11 @@ import { isRefusal, unresolvable } from "../../framework/refusal.ts";
 import { reserveVolumes } from "./volume-binding/bind-volumes.ts";
 import { usageByClass, volumesOn } from "./volume-binding/node-volumes.ts";
 import { podClaims } from "./volume-binding/pod-claims.ts";
+import { hasMoreRoom, isAboutClaimOf, isAboutClassOf, isAboutVolumeOf, stopsCounting } from "./volume-binding/volume-events.ts";
 import { piecewise } from "../resources/piecewise.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Client } from "../../../client/index.ts";
 import type { Cycle, Plugin } from "../../framework/plugin.ts";
-import type { ClusterEvent } from "../../framework/cluster-event.ts";
-import type { PodInfo } from "../../state/pod-info.ts";
 import type { ShapePoint } from "../resources/piecewise.ts";
 import type { NodeVolumes } from "./volume-binding/node-volumes.ts";
 import type { VolumeWorld } from "./volume-binding/volume-world.ts";
@@ -19,13 +18,12 @@ export function volumeBinding({ bindTimeoutSeconds, shape }: VolumeBindingArgs, 
   return {
     name: "VolumeBinding",
     events: [
-      { resource: "StorageClass", actions: ["Add", "Update"] },
+      { resource: "StorageClass", actions: ["Add", "Update"], helps: (pod, event) => isAboutClassOf(pod, event, world) },
       { resource: "PersistentVolumeClaim", actions: ["Add", "Update"], helps: isAboutClaimOf },
-      { resource: "PersistentVolume", actions: ["Add", "Update"] },
+      { resource: "PersistentVolume", actions: ["Add", "Update"], helps: (pod, event) => isAboutVolumeOf(pod, event, world) },
       { resource: "Node", actions: ["Add", "UpdateNodeLabel"] },
-      { resource: "CSINode", actions: ["Add", "Update"] },
-      { resource: "CSIDriver", actions: ["Update", "Delete"] },
-      { resource: "CSIStorageCapacity", actions: ["Add", "Update"] },
+      { resource: "CSIDriver", actions: ["Update", "Delete"], helps: (_, event) => stopsCounting(event) },
+      { resource: "CSIStorageCapacity", actions: ["Add", "Update"], helps: (pod, event) => hasMoreRoom(pod, event, world) },
     ],
     preFilter(cycle) {
       const { pod } = cycle;
@@ -82,10 +80,4 @@ const foundKey = "VolumeBinding";
 
 function foundIn(cycle: Cycle): ReadonlyMap<string, NodeVolumes> | undefined {
   return cycle.state.get(foundKey) as ReadonlyMap<string, NodeVolumes> | undefined;
-}
-
-/** Whether the event is about one of the pod's own claims. */
-export function isAboutClaimOf(pod: PodInfo, { old, current }: ClusterEvent): boolean {
-  const { namespace, name } = (current ?? old)?.metadata ?? {};
-  return namespace === pod.namespace && name !== undefined && pod.claimNames.includes(name);
 }

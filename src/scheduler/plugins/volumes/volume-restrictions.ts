@@ -1,6 +1,6 @@
 import { unschedulable } from "../../framework/refusal.ts";
 import { podInfoOf } from "../../state/pod-info.ts";
-import { isAboutClaimOf } from "./volume-binding.ts";
+import { isAboutClaimOf } from "./volume-binding/volume-events.ts";
 import { isExclusiveDisk, isInConflict } from "./disk-conflict.ts";
 import type { DeepReadonly } from "../../../apimachinery/json.ts";
 import type { Pod } from "../../../api/core-v1/types.ts";

@@ -1,6 +1,7 @@
 import { unresolvable } from "../../framework/refusal.ts";
 import { classOfClaim, isDelayed } from "./volume-binding/claim-facts.ts";
-import { isAboutClaimOf } from "./volume-binding.ts";
+import { isAboutClaimOf, isAboutClassOf, isAboutVolumeOf } from "./volume-binding/volume-events.ts";
+import type { ClusterEvent } from "../../framework/cluster-event.ts";
 import type { Plugin } from "../../framework/plugin.ts";
 import type { Refusal } from "../../framework/refusal.ts";
 import type { PodInfo } from "../../state/pod-info.ts";
@@ -11,10 +12,14 @@ export function volumeZone(world: VolumeWorld): Plugin {
   return {
     name: "VolumeZone",
     events: [
-      { resource: "StorageClass", actions: ["Add"] },
+      { resource: "StorageClass", actions: ["Add"], helps: (pod, event) => isAboutClassOf(pod, event, world) },
       { resource: "PersistentVolumeClaim", actions: ["Add", "Update"], helps: isAboutClaimOf },
-      { resource: "PersistentVolume", actions: ["Add"] },
-      { resource: "Node", actions: ["Add", "UpdateNodeLabel"] },
+      {
+        resource: "PersistentVolume",
+        actions: ["Add", "Update"],
+        helps: (pod, event) => isAboutVolumeOf(pod, event, world) && (event.old === undefined || changesZone(event)),
+      },
+      { resource: "Node", actions: ["Add", "UpdateNodeLabel"], helps: (_, event) => event.old === undefined || changesZone(event) },
     ],
     preFilter({ pod }) {
       if (pod.claimNames.length === 0) return "skip";
@@ -39,6 +44,10 @@ const otherName = new Map([
 ]);
 const zoneKeys = [...otherName.keys()];
 const otherZone = unresolvable("node(s) had no available volume zone");
+
+function changesZone({ old, current }: ClusterEvent): boolean {
+  return zoneKeys.some((key) => old?.metadata.labels?.[key] !== current?.metadata.labels?.[key]);
+}
 
 interface WantedZone {
   readonly key: string;
