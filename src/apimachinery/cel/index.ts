@@ -71,3 +71,7 @@ export {
   Uint,
 } from "./eval/values.ts";
 export type { Int, Value } from "./eval/values.ts";
+export { parse } from "./syntax/parser.ts";
+export { qualifiedName } from "./syntax/ast.ts";
+export type { Expr } from "./syntax/ast.ts";
+export { formatIssues } from "./source.ts";

@@ -77,8 +77,8 @@ export function checkReadable({ storage }: ResourceDefinition, { keyPrefix }: Se
 
 /** Reads the collection that the request selects. Throws 400, 410, 422, 504. */
 export async function readList(context: RequestContext, definition: ResourceDefinition): Promise<ListResult> {
-  const { query, info, server } = context;
-  const selection = parseSelection(definition, info.namespace, query, info.name);
+  const { query, server } = context;
+  const selection = parseSelection(context, definition);
   const options = parseListOptions(query);
   checkReadable(definition, selection);
   const cache = definition.storage!.cache;
@@ -90,7 +90,9 @@ export async function readList(context: RequestContext, definition: ResourceDefi
     throw options.continueToken === "" ? expiredContinue(undefined) : expiredContinue(encodeContinue(-1, from.slice(selection.keyPrefix.length)));
   if (!selection.isEverything) await prepareVersions(definition, selection.candidates(state));
   const shownRevision = options.isExact || options.continueToken !== "" ? revision : current;
-  return page(state, selection, { from, limit: options.limit, revision: shownRevision, clock: server.clock });
+  const { items, metadata } = await page(state, selection, { from, limit: options.limit, revision: shownRevision, clock: server.clock });
+  const { shardSelector } = selection;
+  return { items, metadata: shardSelector === undefined ? metadata : { ...metadata, shardSelector } };
 }
 
 function startOf(options: ListOptions, current: number, selection: Selection): { revision: number; from: string } {

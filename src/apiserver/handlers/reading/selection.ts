@@ -1,4 +1,4 @@
-/** Label and field selectors of a list, watch or deletecollection. */
+/** Label, field and shard selectors of a list, watch or deletecollection. */
 import { exactFieldValue, matchesFields, parseFieldSelector } from "../../../apimachinery/selectors/field-selector.ts";
 import type { FieldSelector } from "../../../apimachinery/selectors/field-selector.ts";
 import { matchesLabels, parseLabelSelector } from "../../../apimachinery/selectors/label-selector.ts";
@@ -8,6 +8,8 @@ import type { SortedMap } from "../../../base/sorted-map.ts";
 import type { StoredObject } from "../../cache/stored-object.ts";
 import { readVersion } from "../../registry/versions/convert.ts";
 import { fieldValues } from "../../registry/field-values.ts";
+import type { RequestContext } from "../../request-context.ts";
+import { parseShardSelector } from "./shard-selector.ts";
 import type { ResourceDefinition } from "../../registry/resource-definition.ts";
 
 export interface Selection {
@@ -17,26 +19,32 @@ export interface Selection {
   readonly onlyKey: string | undefined;
   /** Whether there is nothing to test beside the key. */
   readonly isEverything: boolean;
+  /** Which shard was asked for, as it was written. */
+  readonly shardSelector?: string;
   /** Of an object that can be read in this version. */
   matches(stored: StoredObject): boolean;
   /** What comes into question. */
   candidates(state: SortedMap<StoredObject>): StoredObject[];
 }
 
-/** Reads the selectors of a request. Throws 400. */
-export function parseSelection(definition: ResourceDefinition, namespace: string, query: URLSearchParams, pathName = ""): Selection {
+/** Reads the selectors of a request. Throws 400, and 500 for a selector of shards. */
+export function parseSelection({ info, query, server }: RequestContext, definition: ResourceDefinition): Selection {
+  const { namespace, name: pathName } = info;
+  const shardText = server.isEnabled("ShardedListAndWatch") ? (query.get("shardSelector") ?? "") : "";
+  const shard = shardText === "" ? undefined : parseShardSelector(shardText);
   const labels = readLabels(query);
   const fields = [...readFields(definition, query), ...(pathName === "" ? [] : [{ field: "metadata.name", isEqual: true, value: pathName }])];
   const exactName = exactFieldValue(fields, "metadata.name");
   const exactNamespace = exactFieldValue(fields, "metadata.namespace");
   const inNamespace = definition.isNamespaced ? namespace || (exactNamespace ?? "") : "";
-  const isEverything = labels.requirements.length === 0 && fields.length === 0;
+  const isEverything = labels.requirements.length === 0 && fields.length === 0 && shard === undefined;
   const keyPrefix = inNamespace === "" ? "" : `${inNamespace}/`;
   const onlyKey = exactName === undefined || exactName === "" || (definition.isNamespaced && inNamespace === "") ? undefined : keyPrefix + exactName;
   return {
     keyPrefix,
     onlyKey,
     isEverything,
+    ...(shard !== undefined && { shardSelector: shard.text }),
     candidates(state) {
       const only = onlyKey === undefined ? undefined : state.get(onlyKey);
       if (onlyKey !== undefined) return only === undefined ? [] : [only];
@@ -45,6 +53,7 @@ export function parseSelection(definition: ResourceDefinition, namespace: string
     matches(stored) {
       if (isEverything) return true;
       if (fields.length > 0 && !matchesFields(fields, fieldValues(definition, stored))) return false;
+      if (shard !== undefined && !shard.matches(readVersion(definition, stored).metadata)) return false;
       return labels.requirements.length === 0 || matchesLabels(labels, readVersion(definition, stored).metadata.labels ?? {});
     },
   };

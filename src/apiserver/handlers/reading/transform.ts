@@ -12,6 +12,8 @@ export interface ListMetadata {
   readonly resourceVersion: string;
   readonly continueToken?: string;
   readonly remainingItemCount?: number;
+  /** The selector of the shard that was asked for. */
+  readonly shardSelector?: string;
 }
 
 export const tableSchema = typeRegistry.struct("apimachinery.pkg.apis.meta.v1.Table");
@@ -102,6 +104,7 @@ export function listMetadataJson(metadata: ListMetadata | undefined): JsonObject
     resourceVersion: metadata.resourceVersion,
     ...(metadata.continueToken !== undefined && { continue: metadata.continueToken }),
     ...(metadata.remainingItemCount !== undefined && { remainingItemCount: metadata.remainingItemCount }),
+    ...(metadata.shardSelector !== undefined && { shardInfo: { selector: metadata.shardSelector } }),
   };
 }
 

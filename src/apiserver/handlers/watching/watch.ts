@@ -26,7 +26,7 @@ import type { WatchOptions } from "./watch-options.ts";
 
 export async function handleWatch(context: RequestContext, definition: ResourceDefinition): Promise<ApiResponse> {
   const form = negotiateFrames(context, [...(definition.table === undefined ? [] : ["Table" as const]), "PartialObjectMetadata", "PartialObjectMetadataList"]);
-  const selection = parseSelection(definition, context.info.namespace, context.query, context.info.name);
+  const selection = parseSelection(context, definition);
   const options = parseWatchOptions(context);
   // There is no such thing as a list of changes: the answer ends before it begins.
   if (form.transform?.kind === "PartialObjectMetadataList")
