@@ -2,7 +2,7 @@
 //
 //   node tools/test.ts [PATH…]             the files and folders named (no checks)
 //   node tools/test.ts --e2e [PATH…]       the long end-to-end runs, test/e2e/**/*.e2e.ts
-//   node tools/test.ts --simulate [PATH…]  only *.simulation.test.ts; the number of seeds is CORACLE_SEEDS (100)
+//   node tools/test.ts --simulate [PATH…]  only *.simulation.test.ts; as many seeds as CORACLE_SEEDS (100), from CORACLE_FIRST_SEED (1) on where the simulation takes it
 //   --name PATTERN                         only tests whose name matches
 //
 // Pure tests share this process. A file named *.process.test.ts, or under test/e2e, starts programs and gets a process of its own.

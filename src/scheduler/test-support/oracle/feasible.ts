@@ -1,27 +1,45 @@
+import { hasDevices } from "./devices.ts";
 import { allocatable, holds, labelsOf, nameOf, podsOn, requested, selects } from "./world.ts";
 import type { Node, Pod, PodAffinityTerm, Taint, Toleration, TopologySpreadConstraint } from "../../../api/core-v1/types.ts";
 import type { Requirement, Selector, World } from "./world.ts";
 
 /** Whether a node can take a pod, each rule read off its documentation and worked out from nothing. */
 export function isFeasible(pod: Pod, node: Node, world: World): boolean {
-  return rules.every((rule) => rule(pod, node, world));
+  return rules.every(({ isMet }) => isMet(pod, node, world));
 }
 
-type Rule = (pod: Pod, node: Node, world: World) => boolean;
+/** What the first rule that is broken depends on: pods that could leave, or anything else. Undefined when none is. */
+export function firstObstacle(pod: Pod, node: Node, world: World): "pods" | "other" | undefined {
+  const broken = rules.find(({ isMet }) => !isMet(pod, node, world));
+  return broken && (broken.isHopeless(pod, node) ? "other" : "pods");
+}
+
+type Check = (pod: Pod, node: Node, world: World) => boolean;
+interface Rule {
+  readonly isMet: Check;
+  /** Whether it does not help that pods leave. */
+  readonly isHopeless: (pod: Pod, node: Node) => boolean;
+}
 const hostname = "kubernetes.io/hostname";
 const zone = "topology.kubernetes.io/zone";
 
+const always = (isMet: Check): Rule => ({ isMet, isHopeless: () => true });
+const never = (isMet: Check): Rule => ({ isMet, isHopeless: () => false });
+const resourceNames = ["cpu", "memory", "example.com/widget"];
+
+/** In the order in which they are asked. */
 const rules: readonly Rule[] = [
-  (pod, node) => node.spec?.unschedulable !== true || tolerates(pod, { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" }),
-  (pod, node) => toleratesAll(pod, node),
-  (pod, node) => wantsNode(pod, node),
-  hasFreePorts,
-  hasRoom,
-  reachesVolumes,
-  (pod, node, world) => hardConstraints(pod).every((constraint) => staysEven(pod, node, { constraint, world })),
-  meetsWanted,
-  avoidsUnwanted,
-  isWelcome,
+  always((pod, node) => node.spec?.unschedulable !== true || tolerates(pod, { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" })),
+  always((pod, node) => toleratesAll(pod, node)),
+  always((pod, node) => wantsNode(pod, node)),
+  never(hasFreePorts),
+  { isMet: hasRoom, isHopeless: (pod, node) => resourceNames.some((name) => requested(pod, name) > allocatable(node, name)) },
+  always(reachesVolumes),
+  { isMet: staysEven, isHopeless: isOutside },
+  always(meetsWanted),
+  never(avoidsUnwanted),
+  never(isWelcome),
+  always(hasDevices),
 ];
 
 export function tolerates({ spec }: Pod, taint: Taint): boolean {
@@ -64,7 +82,7 @@ function hasFreePorts(pod: Pod, node: Node, world: World): boolean {
 function hasRoom(pod: Pod, node: Node, world: World): boolean {
   const others = podsOn(world, node);
   if (others.length + 1 > allocatable(node, "pods")) return false;
-  return ["cpu", "memory", "example.com/widget"].every((name) => {
+  return resourceNames.every((name) => {
     const wanted = requested(pod, name);
     return wanted === 0 || others.reduce((sum, other) => sum + requested(other, name), wanted) <= allocatable(node, name);
   });
@@ -97,7 +115,16 @@ export function matchingOn(pod: Pod, node: Node, selector: Selector | undefined,
   return podsOn(world, node).filter(({ metadata }) => metadata.namespace === pod.metadata.namespace && selects(selector, metadata.labels ?? {})).length;
 }
 
-function staysEven(pod: Pod, node: Node, { constraint, world }: { constraint: TopologySpreadConstraint; world: World }): boolean {
+function staysEven(pod: Pod, node: Node, world: World): boolean {
+  return hardConstraints(pod).every((constraint) => staysEvenBy(constraint, pod, { node, world }));
+}
+
+/** Constraint after constraint: one whose label is missing, before any that is broken, cannot be helped. */
+function isOutside(pod: Pod, node: Node): boolean {
+  return hardConstraints(pod).some(({ topologyKey }) => labelsOf(node)[topologyKey] === undefined);
+}
+
+function staysEvenBy(constraint: TopologySpreadConstraint, pod: Pod, { node, world }: { node: Node; world: World }): boolean {
   const { topologyKey, maxSkew, minDomains = 1 } = constraint;
   const selector = constraint.labelSelector as Selector | undefined;
   const keys = hardConstraints(pod).map((one) => one.topologyKey);

@@ -11,6 +11,9 @@ import type {
   Toleration,
   TopologySpreadConstraint,
 } from "../../../api/core-v1/types.ts";
+import type { PodDisruptionBudget } from "../../../api/policy-v1/types.ts";
+import type { ResourceClaim, ResourceSlice } from "../../../api/resource-v1/types.ts";
+import { driver } from "./devices.ts";
 import { hostname, zone } from "./feasible.ts";
 
 /** Random nodes and pods that use every part of the API that decides where a pod may go. */
@@ -71,7 +74,49 @@ export class Generator {
     };
   }
 
-  pod(claims: readonly PersistentVolumeClaim[]): Pod {
+  budget(): PodDisruptionBudget {
+    return {
+      metadata: { name: `budget-${this.#names++}`, namespace: this.pick(["default", "default", "other"]), uid: `budget-${this.#names}`, resourceVersion: "1" },
+      spec: { selector: { matchLabels: { app: this.pick(["a", "b", "c"]) } } },
+      status: { disruptionsAllowed: this.#random.integer(3) },
+    };
+  }
+
+  /** The devices of a node. */
+  slice(node: string): ResourceSlice {
+    const devices = Array.from({ length: 1 + this.#random.integer(4) }, (_, index) => ({
+      name: `device-${index}`,
+      attributes: {
+        model: { string: this.pick(["x", "y"]) },
+        size: { int: this.#random.integer(4) },
+        ...(!this.chance(6) && { socket: { string: this.pick(["0", "1"]) } }),
+      },
+    }));
+    const name = `slice-${this.#names++}`;
+    return { metadata: { name, uid: name }, spec: { driver, nodeName: node, pool: { name: node, generation: 1, resourceSliceCount: 1 }, devices } };
+  }
+
+  deviceClaim(namespace: string): ResourceClaim {
+    const name = `claim-${this.#names++}`;
+    const requests = Array.from({ length: this.chance(4) ? 2 : 1 }, (_, index) => ({
+      name: `r${index}`,
+      exactly: {
+        deviceClassName: "gpu",
+        ...(this.chance(6) ? { allocationMode: "All" } : { allocationMode: "ExactCount", count: this.chance(3) ? 2 : 1 }),
+        ...(this.chance(2) && { selectors: [{ cel: { expression: this.#selector() } }] }),
+      },
+    }));
+    const constraints = this.chance(4) ? [{ matchAttribute: `${driver}/socket` }] : [];
+    return { metadata: { name, namespace, uid: name, resourceVersion: "1" }, spec: { devices: { requests, constraints } } };
+  }
+
+  #selector(): string {
+    const device = `device.attributes["${driver}"]`;
+    return this.chance(2) ? `${device}.model == "${this.pick(["x", "y"])}"` : `${device}.size >= ${1 + this.#random.integer(3)}`;
+  }
+
+  /** `claims` are those that it may mount; the one it gets devices by, if any, has to be there already. */
+  pod(claims: readonly PersistentVolumeClaim[], deviceClaimOf: (namespace: string) => string | undefined = () => undefined): Pod {
     const name = `pod-${this.#names++}`;
     const labels = { app: this.pick(["a", "b", "c"]), ...(this.chance(2) && { tier: this.pick(["x", "y"]) }) };
     const containers = Array.from({ length: this.chance(4) ? 2 : 1 }, (_, index) => ({
@@ -84,11 +129,16 @@ export class Generator {
     }));
     const isLocal = this.chance(10) && claims.length > 0;
     const namespace = isLocal || !this.chance(5) ? "default" : "other";
+    const resourceClaimName = deviceClaimOf(namespace);
     return {
       metadata: { name, namespace, uid: name, labels },
+      ...(this.chance(2) && { status: { startTime: `2026-01-01T00:0${this.#random.integer(4)}:00Z` } }),
       spec: {
         schedulerName: "default-scheduler",
         containers,
+        priority: this.pick([0, 0, 0, 10, 10, 1000]),
+        ...(this.chance(10) && { preemptionPolicy: "Never" }),
+        ...(resourceClaimName !== undefined && { resourceClaims: [{ name: "devices", resourceClaimName }] }),
         ...(this.chance(10) && { nodeSelector: { [zone]: `zone-${this.#random.integer(4)}` } }),
         ...(this.chance(2) && { tolerations: this.#tolerations() }),
         ...(this.chance(2) && { affinity: this.#affinity() }),

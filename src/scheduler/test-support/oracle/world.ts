@@ -1,5 +1,8 @@
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, Service } from "../../../api/core-v1/types.ts";
 
+import type { PodDisruptionBudget } from "../../../api/policy-v1/types.ts";
+import type { ResourceClaim, ResourceSlice } from "../../../api/resource-v1/types.ts";
+
 /** A cluster as the oracle sees it: the API's objects and nothing worked out. Written apart from the scheduler, for its tests. */
 export interface World {
   readonly nodes: readonly Node[];
@@ -7,6 +10,9 @@ export interface World {
   readonly services: readonly Service[];
   readonly claims: readonly PersistentVolumeClaim[];
   readonly volumes: readonly PersistentVolume[];
+  readonly budgets: readonly PodDisruptionBudget[];
+  readonly slices: readonly ResourceSlice[];
+  readonly deviceClaims: readonly ResourceClaim[];
 }
 export interface Placed {
   readonly pod: Pod;
