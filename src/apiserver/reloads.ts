@@ -21,11 +21,15 @@ interface ReloadTools {
   readonly log: Log;
   readonly metrics: MetricRegistry;
   readonly serverId: string;
+  /** Called when `published` has changed. */
+  readonly onPublished: () => void;
 }
 
 export class Reloads {
   readonly #parts: ReloadableParts;
   readonly #tools: ReloadTools;
+  /** What others are told of the authorities that were reloaded, by key of the ConfigMap `extension-apiserver-authentication`. */
+  readonly published: Record<string, string> = {};
 
   constructor(parts: ReloadableParts, tools: ReloadTools) {
     this.#parts = parts;
@@ -34,12 +38,12 @@ export class Reloads {
 
   /** Authorities of client certificates: a bundle of PEM, beside `own` ones. */
   clientAuthorities(bundle: string, own: readonly string[] = []): void {
-    this.#authorities("client certificates", this.#parts.clientTrust, bundle, own);
+    this.#authorities("client certificates", this.#parts.clientTrust, bundle, { own, key: "client-ca-file" });
   }
 
   /** Authorities of front proxies. */
   proxyAuthorities(bundle: string): void {
-    this.#authorities("front proxies", this.#parts.proxyTrust, bundle, []);
+    this.#authorities("front proxies", this.#parts.proxyTrust, bundle, { own: [], key: "requestheader-client-ca-file" });
   }
 
   /** `text` is the file's content, `read` what it says; read throws when that cannot be told. */
@@ -55,13 +59,15 @@ export class Reloads {
     });
   }
 
-  #authorities(of: string, trust: CertificateTrust, bundle: string, own: readonly string[]): void {
+  #authorities(of: string, trust: CertificateTrust, bundle: string, { own, key }: { readonly own: readonly string[]; readonly key: string }): void {
     const { log } = this.#tools;
     const authorities = certificatesOf(bundle);
     try {
       if (authorities.length === 0) throw new Error("data does not contain any valid RSA or ECDSA certificates");
       trust.replace([...new Set([...authorities, ...own])]);
       log.info("Reloaded authorities", { of, count: authorities.length });
+      this.published[key] = bundle;
+      this.#tools.onPublished();
     } catch (error) {
       log.error("Could not reload authorities", { of, error });
     }

@@ -46,6 +46,7 @@ import { InFlight } from "./flowcontrol/in-flight.ts";
 import { WatchCounts } from "./flowcontrol/watch-counts.ts";
 import { handleRequest } from "./pipeline.ts";
 import type { Endpoint } from "./pipeline.ts";
+import { publishAuthenticationConfig } from "./bootstrap/authentication-config.ts";
 import { Reloads } from "./reloads.ts";
 import { RequestMetrics } from "./metrics/request-metrics.ts";
 import { Bookmarks } from "./handlers/watching/bookmarks.ts";
@@ -194,7 +195,13 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
   const authorizers = new ReplaceableAuthorizers(options.authorization ?? defaultAuthorization, { node: nodeAuthorizer(graph, find), rbac, clock });
   const reloads = new Reloads(
     { clientTrust, proxyTrust, tokens: configuredTokens, authorizers },
-    { clock, log, metrics, serverId: `${settings.advertiseAddress}:${settings.securePort}` },
+    {
+      clock,
+      log,
+      metrics,
+      serverId: `${settings.advertiseAddress}:${settings.securePort}`,
+      onPublished: () => own.tasks.start("publish authorities", () => publishAuthenticationConfig(state)),
+    },
   );
   const state: ServerState & { isShuttingDown: boolean } = {
     clock,

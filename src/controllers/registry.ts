@@ -40,6 +40,7 @@ import { volumeExpanderController } from "./persistentvolume-expander/controller
 import { horizontalPodAutoscalerController } from "./horizontal-pod-autoscaler/controller.ts";
 import { requestApprovingController } from "./certificatesigningrequest/approving-controller.ts";
 import { requestCleanerController } from "./certificatesigningrequest/cleaner-controller.ts";
+import type { Authority } from "./certificatesigningrequest/certificate.ts";
 import { requestSigningController } from "./certificatesigningrequest/signing-controller.ts";
 import { volumeBinderController } from "./persistentvolume-binder/controller.ts";
 import { volumeProtectionController } from "./volume-protection/volume-controller.ts";
@@ -50,7 +51,7 @@ import type { QuotaRules } from "./resource-quota/plan.ts";
 
 /** Every controller there is, in the order in which they start, under the names that `--controllers` takes. */
 export function builtInControllers(options: ControllerOptions): readonly ControllerEntry[] {
-  const { flags, caBundle, authorityKey, serviceAccountKey, quotaRules, namespaceGraceMs } = options;
+  const { flags, caBundle, signer, serviceAccountKey, quotaRules, namespaceGraceMs } = options;
   const ipam = ipamSettings(flags);
   const workers = (flag: string, fallback: number) => ({ workers: numberFlag(flags, `concurrent-${flag}-syncs`, fallback) });
   return [
@@ -107,12 +108,12 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     on("statefulset-controller", ["statefulset"], () => statefulSetController(workers("statefulset", 5))),
     on("ttl-controller", ["ttl"], () => ttlController()),
     on("persistentvolume-binder-controller", ["persistentvolume-binder"], () => volumeBinderController()),
-    ...(authorityKey === undefined
+    ...(signer === undefined
       ? []
       : [
           on("certificatesigningrequest-signing-controller", ["csrsigning"], () =>
             requestSigningController({
-              authority: { certificate: caBundle, key: authorityKey },
+              authority: signer,
               longestMs: durationFlag(flags, "cluster-signing-duration", 31_536_000_000),
             }),
           ),
@@ -160,10 +161,10 @@ export interface ControllerEntry {
 
 export interface ControllerOptions {
   readonly flags: ManagerFlags;
-  /** PEM of the API server's certificate authority, published to namespaces. */
+  /** PEM of the API server's certificate authorities, published to namespaces. */
   readonly caBundle: string;
-  /** PEM (PKCS#8) of that authority's key; without it certificate requests are not signed. */
-  readonly authorityKey?: string | undefined;
+  /** Who signs certificate requests, as PEM (the key as PKCS#8); without it they are not signed. */
+  readonly signer?: Authority | undefined;
   /** PEM of the key that signs service account tokens; without it token Secrets are not filled. */
   readonly serviceAccountKey?: string | undefined;
   /** How the API server counts; without it quotas are not counted. */

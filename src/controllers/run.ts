@@ -17,10 +17,10 @@ import type { QuotaRules } from "./resource-quota/plan.ts";
  * in kube-system, under the user agent of kube-controller-manager; what they watch is watched once, for all of them together.
  */
 export async function runControllers(options: ControllerRunOptions): Promise<void> {
-  const { flags, caBundle, authorityKey, serviceAccountKey, quotaRules, namespaceGraceMs, log, clock, random, signal } = options;
+  const { flags, caBundle, signer, serviceAccountKey, quotaRules, namespaceGraceMs, log, clock, random, signal } = options;
   const shared = clientFor(options, managerUser);
   const selection = options.selection ?? (flags.get("controllers") ?? ["*"]).flatMap((value) => value.split(","));
-  const chosen = selectControllers(builtInControllers({ flags, caBundle, authorityKey, serviceAccountKey, quotaRules, namespaceGraceMs }), selection);
+  const chosen = selectControllers(builtInControllers({ flags, caBundle, signer, serviceAccountKey, quotaRules, namespaceGraceMs }), selection);
   const group = new TaskGroup({ parent: signal, onFailure: (name, error) => log.error("A controller failed", { name, error }) });
   const informers = new InformerSet({ client: shared, clock, random, log });
   try {
@@ -40,10 +40,10 @@ export interface ControllerRunOptions {
   readonly random: Random;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** PEM of the API server's certificate authority. */
+  /** PEM of the API server's certificate authorities. */
   readonly caBundle: string;
-  /** PEM (PKCS#8) of that authority's key; without it certificate requests are not signed. */
-  readonly authorityKey?: string;
+  /** Who signs certificate requests, as PEM (the key as PKCS#8); without it they are not signed. */
+  readonly signer?: { readonly certificate: string; readonly key: string };
   /** PEM of the key that signs service account tokens; without it token Secrets are not filled. */
   readonly serviceAccountKey?: string;
   /** How the API server counts; without it quotas are not counted. */

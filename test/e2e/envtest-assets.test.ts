@@ -145,7 +145,7 @@ async function envtestFlags(folder: string, kubeconfig: string, { etcdUrl, port 
     "apiserver.key": serving.key,
     "client-cert-auth-ca.crt": await clients.authority(),
     "sa-signer.crt": await servers.authority(),
-    "sa-signer.key": await servers.authorityKey(),
+    "sa-signer.key": (await servers.signer()).key,
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(certificates, name), text);
   const client = await clients.client("admin", "admin", ["system:masters"]);

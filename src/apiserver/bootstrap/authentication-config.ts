@@ -9,7 +9,10 @@ export async function publishAuthenticationConfig(server: ServerState): Promise<
   const definition = server.resources.find("", "v1", "configmaps")!;
   const today = new Date(server.clock.nowMs()).toISOString().slice(0, 10);
   const maps = [
-    { name: authenticationName, data: { "client-ca-file": server.settings.clientAuthority, ...server.settings.proxyConfiguration } },
+    {
+      name: authenticationName,
+      data: { "client-ca-file": server.settings.clientAuthority, ...server.settings.proxyConfiguration, ...server.reloads.published },
+    },
     { name: "kube-apiserver-legacy-service-account-token-tracking", data: { since: today } },
   ];
   for (const { name, data } of maps) {

@@ -24,7 +24,8 @@ export class TlsTransport implements AsyncDisposable {
   readonly send: Transport = async ({ method, path, query, headers, body, signal }) => {
     signal.throwIfAborted();
     const token = await this.#options.bearerToken?.();
-    const stream = this.#connected(await this.#options.clientCertificate?.()).request(
+    const session = await this.#connected(await this.#options.clientCertificate?.());
+    const stream = session.request(
       {
         ...headers,
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -57,15 +58,23 @@ export class TlsTransport implements AsyncDisposable {
     return this.close();
   }
 
-  #connected(shown: ClientCertificate | undefined): ClientHttp2Session {
+  async #connected(shown: ClientCertificate | undefined): Promise<ClientHttp2Session> {
+    const { ca } = this.#options;
+    if (typeof ca !== "function") return this.#live(shown) ?? this.#connect(shown, ca);
+    // While it was asked another request may have connected.
+    return this.#live(shown) ?? (await ca().then((trusted) => this.#live(shown) ?? this.#connect(shown, trusted)));
+  }
+
+  #live(shown: ClientCertificate | undefined): ClientHttp2Session | undefined {
     if (this.#isClosed) throw new TransportError("the transport was closed");
     const current = this.#session;
-    if (current !== undefined && !current.closed && !current.destroyed) {
-      if (this.#shown === shown) return current;
-      // Requests under way end on the old one.
-      current.close();
-    }
-    const { url, ca, serverName } = this.#options;
+    return current !== undefined && !current.closed && !current.destroyed && this.#shown === shown ? current : undefined;
+  }
+
+  #connect(shown: ClientCertificate | undefined, ca: string | Uint8Array | undefined): ClientHttp2Session {
+    // Requests under way end on the old one.
+    this.#session?.close();
+    const { url, serverName } = this.#options;
     const { key, certificate } = shown ?? this.#options;
     const session = connect(url, {
       ALPNProtocols: ["h2"],
@@ -134,8 +143,8 @@ export interface TlsTransportOptions {
   /** `https://host:port`. */
   readonly url: string;
   readonly clock: Clock;
-  /** PEM; the machine's own authorities when absent. */
-  readonly ca?: string | Uint8Array;
+  /** PEM, asked for before each connection when it is a function; the machine's own authorities when absent. */
+  readonly ca?: string | Uint8Array | (() => Promise<string>);
   /** PEM of a client certificate and its key. */
   readonly certificate?: string | Uint8Array;
   readonly key?: string | Uint8Array;

@@ -1,5 +1,5 @@
 /**
- * The cluster's keys and certificates, kept in a store of keys: one authority, a serving certificate, client certificates by name, and the
+ * The cluster's keys and certificates, kept in a store of keys: an authority, a serving certificate, client certificates by name, and the
  * key that signs service account tokens. A certificate that is asked for late in its life is made anew, where the authority's key is;
  * elsewhere the kept one is handed out, and whoever has others sign puts its successor into the store.
  */
@@ -9,22 +9,16 @@ import { isIP } from "node:net";
 import { promisify } from "node:util";
 import * as x509 from "@peculiar/x509";
 import type { Clock } from "../../base/clock.ts";
+import { AuthorityFiles } from "./authority.ts";
+import type { Authority } from "./authority.ts";
 import { isDue, lifeOf } from "./certificate-life.ts";
+import { algorithm, exportKey, generateKeys, serialNumber } from "./keys.ts";
 import { readPair, writePair } from "./key-store.ts";
 import type { KeyAndCertificate, KeyStore } from "./key-store.ts";
 
-const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const yearMs = 365 * 24 * 3_600_000;
-const authorityLifeMs = 10 * yearMs;
 const certificateLifeMs = yearMs;
 x509.cryptoProvider.set(webcrypto as unknown as Crypto);
-
-/** Without a key where only its certificate was handed out. */
-interface Authority {
-  readonly certificate: x509.X509Certificate;
-  readonly pem: string;
-  readonly key?: CryptoKey;
-}
 
 /** The name under which a user's client certificate is kept. */
 export function clientName(username: string): string {
@@ -35,7 +29,7 @@ export class Certificates {
   readonly #store: KeyStore;
   readonly #clock: Clock;
   readonly #authorityName: string;
-  #authority: Promise<Authority> | undefined;
+  readonly #authority: AuthorityFiles;
   /** Those that are being made, by name. */
   readonly #making = new Map<string, Promise<KeyAndCertificate>>();
 
@@ -44,6 +38,7 @@ export class Certificates {
     this.#store = store;
     this.#clock = clock;
     this.#authorityName = authorityName;
+    this.#authority = new AuthorityFiles(store, clock, authorityName);
   }
 
   /** Of an authority of its own: certificates of front proxies, which may speak for any user. */
@@ -51,19 +46,20 @@ export class Certificates {
     return new Certificates(this.#store, this.#clock, "front-proxy-ca");
   }
 
-  /** PEM of the authority that signs all others. */
+  /** PEM of all authorities that are trusted: the one that signs first, then its successor or its predecessor. */
   async authority(): Promise<string> {
-    return (await this.#loadAuthority()).pem;
+    return (await this.#authority.load()).bundle;
   }
 
   /** Whether the authority's key is here, or will be made here. */
   async canSign(): Promise<boolean> {
-    return (await this.#loadAuthority()).key !== undefined;
+    return (await this.#authority.load()).key !== undefined;
   }
 
-  /** PEM of the key of that authority, for those who sign in its name. */
-  async authorityKey(): Promise<string> {
-    return exportKey((await this.#signer()).key);
+  /** The authority that signs now, for those who sign in its name. */
+  async signer(): Promise<KeyAndCertificate> {
+    const { pem, key } = await this.#signer();
+    return { certificate: pem, key: await exportKey(key) };
   }
 
   /** The serving certificate for these names and addresses; made anew, with `also` in it, when they changed or it is late in its life. */
@@ -125,12 +121,12 @@ export class Certificates {
   /** Late in its life, and here is what makes one that lasts longer. */
   async #isToRenew({ certificate }: KeyAndCertificate): Promise<boolean> {
     if (!isDue(certificate, this.#clock.nowMs())) return false;
-    const authority = await this.#loadAuthority();
+    const authority = await this.#authority.load();
     return authority.key !== undefined && this.#endOfNext(authority) > lifeOf(certificate).endMs;
   }
 
   async #isOurs({ certificate }: KeyAndCertificate): Promise<boolean> {
-    const { pem } = await this.#loadAuthority();
+    const { pem } = await this.#authority.load();
     return new X509Certificate(certificate).verify(new X509Certificate(pem).publicKey);
   }
 
@@ -140,53 +136,10 @@ export class Certificates {
   }
 
   async #signer(): Promise<Required<Authority>> {
-    const { key, ...authority } = await this.#loadAuthority();
+    const { key, ...authority } = await this.#authority.load();
     if (key === undefined)
       throw new Error(`${this.#authorityName}.key is missing ${this.#store.place}: only where the cluster was made can certificates be signed`);
     return { ...authority, key };
-  }
-
-  /** The one that is kept; without any, a new one. */
-  #loadAuthority(): Promise<Authority> {
-    return (this.#authority ??= this.#readAuthority().catch((error: unknown) => {
-      this.#authority = undefined;
-      throw error;
-    }));
-  }
-
-  async #readAuthority(): Promise<Authority> {
-    const name = this.#authorityName;
-    const [pem, key] = await Promise.all([this.#store.read(`${name}.crt`), this.#store.read(`${name}.key`)]);
-    if (pem === undefined && key !== undefined)
-      throw new Error(`${name}.crt is missing ${this.#store.place}, beside ${name}.key: restore the data directory from a backup`);
-    if (pem === undefined) return this.#makeAuthority();
-    try {
-      return { certificate: new x509.X509Certificate(pem), pem, ...(key !== undefined && { key: await importKey(key) }) };
-    } catch (cause) {
-      throw new Error(`${name}.crt or ${name}.key ${this.#store.place} is damaged: restore the data directory from a backup`, { cause });
-    }
-  }
-
-  async #makeAuthority(): Promise<Authority> {
-    const keys = await generateKeys();
-    const nowMs = this.#clock.nowMs();
-    const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-      serialNumber: serialNumber(),
-      name: `CN=coracle-${this.#authorityName}`,
-      notBefore: new Date(nowMs - 3_600_000),
-      notAfter: new Date(nowMs + authorityLifeMs),
-      signingAlgorithm: algorithm,
-      keys,
-      extensions: [
-        new x509.BasicConstraintsExtension(true, undefined, true),
-        new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign | x509.KeyUsageFlags.digitalSignature, true),
-        await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-      ],
-    });
-    const pem = certificate.toString("pem");
-    await this.#store.write(`${this.#authorityName}.key`, await exportKey(keys.privateKey));
-    await this.#store.write(`${this.#authorityName}.crt`, pem);
-    return { certificate, key: keys.privateKey, pem };
   }
 
   async #issue(subject: Subject): Promise<KeyAndCertificate> {
@@ -218,11 +171,6 @@ export class Certificates {
   }
 }
 
-interface KeyPair {
-  readonly privateKey: CryptoKey;
-  readonly publicKey: CryptoKey;
-}
-
 interface Subject {
   readonly commonName: string;
   readonly organizations: readonly string[];
@@ -234,23 +182,4 @@ function covers(pem: string, hosts: readonly string[]): boolean {
   const extension = new x509.X509Certificate(pem).getExtension(x509.SubjectAlternativeNameExtension);
   const names = new Set(extension?.names.items.map((name) => name.value));
   return hosts.every((host) => names.has(host));
-}
-
-async function generateKeys(): Promise<KeyPair> {
-  return (await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"])) as unknown as KeyPair;
-}
-
-async function exportKey(key: CryptoKey): Promise<string> {
-  const der = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", key as webcrypto.CryptoKey));
-  return `-----BEGIN PRIVATE KEY-----\n${der.toString("base64").replace(/.{64}/g, "$&\n").trimEnd()}\n-----END PRIVATE KEY-----\n`;
-}
-
-async function importKey(pem: string): Promise<CryptoKey> {
-  const der = Buffer.from(pem.replace(/-----[A-Z ]+-----|\s/g, ""), "base64");
-  return (await webcrypto.subtle.importKey("pkcs8", der, algorithm, true, ["sign"])) as unknown as CryptoKey;
-}
-
-function serialNumber(): string {
-  const bytes = webcrypto.getRandomValues(new Uint8Array(15));
-  return `00${Buffer.from(bytes).toString("hex")}`;
 }

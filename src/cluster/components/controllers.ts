@@ -6,6 +6,7 @@ import { quotaRules } from "./apiserver/quota-rules.ts";
 import type { Environment } from "../environment.ts";
 import { borrowPrograms } from "../shared-programs.ts";
 import type { UpOptions } from "../commands/up-options.ts";
+import { withAuthority } from "../certificates/authority-following.ts";
 import { serveComponent } from "./component-server.ts";
 import { chooseDataPlane } from "./node/choose-runtime.ts";
 import { runElected } from "./elected.ts";
@@ -19,8 +20,7 @@ export const startControllers: StartComponent = async (context) => {
     const path = flags.get(flag)?.at(-1);
     return path === undefined ? undefined : readFile(path, "utf8");
   };
-  const caBundle = (await file("root-ca-file")) ?? (await certificates.authority());
-  const authorityKey = await certificates.authorityKey();
+  const rootAuthority = await file("root-ca-file");
   const serviceAccountKey = (await file("service-account-private-key-file")) ?? (await certificates.serviceAccountKey());
   const { metrics, onReconciled, serve } = new ControllersServer();
   const transport = transportFor({ username: "system:kube-controller-manager", groups: ["system:authenticated"] });
@@ -33,21 +33,23 @@ export const startControllers: StartComponent = async (context) => {
     runElected(
       { environment, options, flags, name: "kube-controller-manager", transport },
       (leading) =>
-        runControllers({
-          transportFor,
-          clock,
-          random,
-          log,
-          signal: leading,
-          caBundle,
-          authorityKey,
-          serviceAccountKey,
-          quotaRules,
-          flags,
-          metrics,
-          onReconciled,
-          ...namespaceGrace(options),
-        }),
+        withAuthority({ certificates, clock, log, name: "controllers" }, leading, async (authority, current) =>
+          runControllers({
+            transportFor,
+            clock,
+            random,
+            log,
+            signal: current,
+            caBundle: rootAuthority ?? authority,
+            signer: await certificates.signer(),
+            serviceAccountKey,
+            quotaRules,
+            flags,
+            metrics,
+            onReconciled,
+            ...namespaceGrace(options),
+          }),
+        ),
       signal,
     ),
   );

@@ -2,12 +2,13 @@
 import { bytesResponse } from "../../apimachinery/request.ts";
 import type { ApiRequest } from "../../apimachinery/request.ts";
 import { listenTls } from "../../apimachinery/listener/tls-listener.ts";
-import { CertificateTrust } from "../../apiserver/authn/certificate-trust.ts";
+import { CertificateTrust, certificatesOf } from "../../apiserver/authn/certificate-trust.ts";
 import { requestHeaders } from "../../apiserver/authn/request-headers.ts";
 import { TaskGroup } from "../../base/task-group.ts";
 import { Client } from "../../client/index.ts";
 import { metricsRules, MetricsServer, publishMetrics } from "../../metrics/index.ts";
 import { administrator } from "../connections/admin-connection.ts";
+import { followAuthority, untilAborted, withAuthority } from "../certificates/authority-following.ts";
 import { ensureComponentRole } from "../component-role.ts";
 import { firstHostAddress } from "../connections/host-address.ts";
 import { followPair } from "../certificates/renewal.ts";
@@ -31,11 +32,10 @@ export const startMetrics: StartComponent = async (context) => {
     transport: transportFor({ username: user, groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"] }),
   });
   // The API server has authorized what it passes on; nobody else is answered.
-  const proxies = requestHeaders(
-    new CertificateTrust([await certificates.frontProxy().authority()]),
-    { allowedNames: ["front-proxy-client"], username: ["x-remote-user"], uid: [], group: [], extraPrefixes: [] },
-    clock,
-  );
+  const proxyAuthority = () => certificates.frontProxy().authority();
+  const knownProxies = await proxyAuthority();
+  const trust = new CertificateTrust(certificatesOf(knownProxies));
+  const proxies = requestHeaders(trust, { allowedNames: ["front-proxy-client"], username: ["x-remote-user"], uid: [], group: [], extraPrefixes: [] }, clock);
   const handler = async (request: ApiRequest) => {
     const outcome = await proxies.authenticate(request);
     return outcome !== undefined && "user" in outcome ? server.serve(request) : bytesResponse(401, "text/plain", "Unauthorized\n");
@@ -45,14 +45,26 @@ export const startMetrics: StartComponent = async (context) => {
   const listener = await listenTls({ address, port: 0, ...serving, handler, log, maxBodyBytes: 1 << 20 });
   const renewal = followPair({ clock, log, name: "metrics-server", current: serving, source, onNew: listener.setCertificate });
   const group = new TaskGroup({ onFailure: (name, error) => log.error("A component failed", { name, error }) });
-  group.start("publish", async (signal) => {
-    const client = new Client({ transport: transportFor(administrator), clock, userAgent: "coracle-metrics", signal });
-    if (!(await publishMetrics(client, { address, port: listener.port, authority: await certificates.authority() })))
-      log.info("Left metrics to the metrics server that is there already");
+  const following = followAuthority({
+    clock,
+    log,
+    name: "metrics-server",
+    current: knownProxies,
+    source: proxyAuthority,
+    onNew: (bundle) => trust.replace(certificatesOf(bundle)),
   });
+  group.start("publish", (signal) =>
+    withAuthority({ certificates, clock, log, name: "metrics-server" }, signal, async (authority, current) => {
+      const client = new Client({ transport: transportFor(administrator), clock, userAgent: "coracle-metrics", signal: current });
+      if (!(await publishMetrics(client, { address, port: listener.port, authority })))
+        return log.info("Left metrics to the metrics server that is there already");
+      await untilAborted(current);
+    }),
+  );
   return {
     async [Symbol.asyncDispose]() {
       await group.close();
+      await following[Symbol.asyncDispose]();
       await renewal[Symbol.asyncDispose]();
       await listener.close();
     },

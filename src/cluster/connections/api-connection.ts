@@ -36,7 +36,7 @@ export function tlsConnection(url: string, certificates: Certificates, environme
     const connect = async () => {
       const groups = user.groups.filter((group) => group !== "system:authenticated");
       const clientCertificate = renewedPair(() => certificates.client(clientName(user.username), user.username, groups), clock);
-      const made = new TlsTransport({ url, clock, ca: await certificates.authority(), clientCertificate });
+      const made = new TlsTransport({ url, clock, ca: () => certificates.authority(), clientCertificate });
       open.push(made);
       return made;
     };
@@ -49,7 +49,7 @@ export function tlsConnection(url: string, certificates: Certificates, environme
     );
     let transport: Promise<TlsTransport> | undefined;
     const connect = async () => {
-      const made = new TlsTransport({ url, clock, ca: await certificates.authority(), bearerToken: () => source.token(clock.nowMs()) });
+      const made = new TlsTransport({ url, clock, ca: () => certificates.authority(), bearerToken: () => source.token(clock.nowMs()) });
       open.push(made);
       return made;
     };

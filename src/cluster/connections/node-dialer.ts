@@ -10,19 +10,32 @@ import { flatten, join, letGo } from "./http-answers.ts";
 
 export class NodeDialer implements NodeConnector {
   #agent: https.Agent;
-  readonly #authority: string;
+  #client: KeyAndCertificate;
+  #authority: string;
   readonly #clock: Clock;
 
   constructor(client: KeyAndCertificate, authority: string, clock: Clock) {
     this.#agent = agentFor(client, authority);
+    this.#client = client;
     this.#authority = authority;
     this.#clock = clock;
   }
 
   /** From now on kubelets are shown this certificate; requests under way keep their connections. */
   renew(client: KeyAndCertificate): void {
+    this.#client = client;
+    this.#begin();
+  }
+
+  /** From now on kubelets are checked with this bundle. */
+  trust(authority: string): void {
+    this.#authority = authority;
+    this.#begin();
+  }
+
+  #begin(): void {
     letGo(this.#agent);
-    this.#agent = agentFor(client, this.#authority);
+    this.#agent = agentFor(this.#client, this.#authority);
   }
 
   send(target: { readonly node: string; readonly address: string; readonly port: number }, request: Omit<ApiRequest, "peer">): Promise<ApiResponse> {

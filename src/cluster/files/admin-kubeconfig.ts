@@ -1,6 +1,8 @@
-/** The administrator's kubeconfig, written again whenever its certificate is renewed. */
+/** The administrator's kubeconfig, written again whenever its certificate is renewed, and when other authorities are to be trusted. */
 import { chmod, mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { followAuthority } from "../certificates/authority-following.ts";
+import type { AuthoritySource } from "../certificates/authority-following.ts";
 import type { Certificates } from "../certificates/certificates.ts";
 import type { Environment } from "../environment.ts";
 import type { KeyAndCertificate } from "../certificates/key-store.ts";
@@ -14,8 +16,8 @@ export interface AdminKubeconfig extends AsyncDisposable {
 export interface AdminKubeconfigOptions {
   readonly dataDir: string;
   readonly server: string;
-  /** PEM of what clients trust. */
-  readonly authority: string;
+  /** Gives the PEM of what clients trust. */
+  readonly authority: AuthoritySource;
   readonly certificates: Certificates;
 }
 
@@ -28,12 +30,15 @@ export async function keepAdminKubeconfig(
   const source = () => certificates.client("admin", "admin", ["system:masters"]);
   const write = async (client: KeyAndCertificate) => {
     const written = `${path}.${process.pid}.tmp`;
-    await writeFile(written, kubeconfigText({ server, authority, user: "admin", client }), { mode: 0o600 });
+    await writeFile(written, kubeconfigText({ server, authority: await authority(), user: "admin", client }), { mode: 0o600 });
     await chmod(written, 0o600);
     await rename(written, path);
   };
   const current = await source();
   await mkdir(dataDir, { recursive: true });
   await write(current);
-  return { path, [Symbol.asyncDispose]: followPair({ clock, log, name: "admin", current, source, onNew: write })[Symbol.asyncDispose] };
+  const following = new AsyncDisposableStack();
+  following.use(followPair({ clock, log, name: "admin", current, source, onNew: write }));
+  following.use(followAuthority({ clock, log, name: "admin", current: await authority(), source: authority, onNew: async () => write(await source()) }));
+  return { path, [Symbol.asyncDispose]: () => following.disposeAsync() };
 }

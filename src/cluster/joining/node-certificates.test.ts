@@ -10,6 +10,8 @@ import { TestCluster } from "../../testing/index.ts";
 import { quotaRules } from "../components/apiserver/quota-rules.ts";
 import { Certificates } from "../certificates/certificates.ts";
 import { keysInMemory, readPair } from "../certificates/key-store.ts";
+import { tellNodes } from "./joined-authority.ts";
+import { settingsName } from "./prepare-joining.ts";
 import { nodeCertificates, renewNodeCertificates } from "./node-certificates.ts";
 
 const dayMs = 86_400_000;
@@ -34,7 +36,7 @@ test("a node renews its certificates as itself before they end, and keeps the ol
   const kept = () => Promise.all(certificates.map(async ({ file }) => (await readPair(store, file))!.certificate));
   const before = await kept();
   let warnings = 0;
-  const log = { ...silentLog, warn: () => void warnings++ };
+  const log = { ...silentLog, warn: (message: string) => void (message === "Could not renew a certificate" && warnings++) };
   cluster.startComponent("node", ({ signal, clock, transportFor }) =>
     renewNodeCertificates(certificates, { store, clock, log, transport: transportFor(node) }, signal),
   );
@@ -44,12 +46,12 @@ test("a node renews its certificates as itself before they end, and keeps the ol
   deepEqual(await kept(), before);
 
   const authority = new Certificates(own, cluster.clock);
-  const [caBundle, authorityKey] = [await authority.authority(), await authority.authorityKey()];
+  const [caBundle, signer] = [await authority.authority(), await authority.signer()];
   cluster.startComponent("controllers", (context) =>
     runControllers({
       ...context,
       caBundle,
-      authorityKey,
+      signer,
       quotaRules,
       flags: new Map(),
       selection: ["certificatesigningrequest-approving-controller", "certificatesigningrequest-signing-controller"],
@@ -70,4 +72,31 @@ test("a node renews its certificates as itself before they end, and keeps the ol
   const after = await kept();
   await cluster.advance(dayMs / 2);
   deepEqual(await kept(), after);
+});
+
+test("a node keeps the authorities that the cluster tells, for those who join and those who have", async () => {
+  const store = keysInMemory();
+  await using cluster = await TestCluster.start();
+  const certificates = new Certificates(keysInMemory(), cluster.clock);
+  await certificates.handOut(store, { name, hosts: [name, address] });
+  const [first, other] = [await certificates.authority(), await new Certificates(keysInMemory(), cluster.clock).authority()];
+  await tellNodes(cluster.client, first);
+  const info = { server: "https://192.0.2.1:6443", "certificate-authority-data": Buffer.from(first).toString("base64") };
+  const kubeconfig = JSON.stringify({ clusters: [{ name: "", cluster: info }] });
+  await cluster.client.create(resources.configMaps, { metadata: { namespace: "kube-public", name: "cluster-info" }, data: { kubeconfig } });
+  await cluster.client.create(resources.configMaps, { metadata: { namespace: "kube-system", name: settingsName }, data: { settings: "{}" } });
+  const namespaced = { namespace: "kube-system", name: "reading" };
+  const rules = [{ apiGroups: [""], resources: ["configmaps"], resourceNames: [settingsName], verbs: ["get"] }];
+  const apiGroup = "rbac.authorization.k8s.io";
+  await cluster.client.create(resources.roles, { metadata: namespaced, rules });
+  const subjects = [{ kind: "Group", apiGroup, name: "system:nodes" }];
+  await cluster.client.create(resources.roleBindings, { metadata: namespaced, subjects, roleRef: { apiGroup, kind: "Role", name: "reading" } });
+  await tellNodes(cluster.client, `${first}\n${other}`);
+  const told = await cluster.client.get(resources.configMaps, "kube-public", "cluster-info");
+  ok(told.data!["kubeconfig"]!.includes(Buffer.from(`${first}\n${other}`).toString("base64")));
+  ok(told.data!["kubeconfig"]!.includes("https://192.0.2.1:6443"));
+  cluster.startComponent("node", ({ signal, clock, transportFor }) =>
+    renewNodeCertificates(nodeCertificates(name, address), { store, clock, log: silentLog, transport: transportFor(node) }, signal),
+  );
+  await cluster.until(async () => (await store.read("ca.crt")) === `${first}\n${other}`);
 });

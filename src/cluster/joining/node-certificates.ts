@@ -13,6 +13,7 @@ import { clientName } from "../certificates/certificates.ts";
 import { firstHostAddress } from "../connections/host-address.ts";
 import { readPair, writePair } from "../certificates/key-store.ts";
 import type { KeyAndCertificate, KeyStore } from "../certificates/key-store.ts";
+import { refreshAuthority } from "./joined-authority.ts";
 
 export interface NodeCertificate {
   /** Its files, without their endings. */
@@ -51,7 +52,7 @@ export async function obtain({ file, wish }: NodeCertificate, { store, clock, tr
 const retryMs = 10 * 60_000;
 const longestWaitMs = 12 * 3_600_000;
 
-/** Renews each when 80 % of its life are over, until `signal` aborts. What fails is told and tried again. */
+/** Renews each when 80 % of its life are over, and keeps the authorities that the cluster tells, until `signal` aborts. What fails is told and tried again. */
 export async function renewNodeCertificates(
   certificates: readonly NodeCertificate[],
   options: NodeCertificateOptions & { readonly log: Log },
@@ -60,6 +61,9 @@ export async function renewNodeCertificates(
   const { store, clock, log } = options;
   for (;;) {
     let waitMs = longestWaitMs;
+    const client = new Client({ transport: options.transport, clock, userAgent: "coracle" });
+    await refreshAuthority(client, store).catch((error: unknown) => log.warn("Could not ask for the cluster's authorities", { error }));
+    signal.throwIfAborted();
     for (const certificate of certificates) {
       const { file } = certificate;
       const due = async () => lifeOf((await readPair(store, file))?.certificate ?? "").dueMs;

@@ -24,7 +24,7 @@ export async function prepareJoining(client: Client, { server, authority, dataDi
   const { podCidrs, serviceCidrs, loadBalancerCidrs } = ranges;
   const settings: JoinSettings = { podCidrs, serviceCidrs, loadBalancerCidrs };
   await put(client, { metadata: { namespace: "kube-public", name: "cluster-info" }, data: { kubeconfig: clusterInfo(server, authority) } });
-  await put(client, { metadata: { namespace: "kube-system", name: settingsName }, data: { settings: JSON.stringify(settings) } });
+  await put(client, { metadata: { namespace: "kube-system", name: settingsName }, data: { settings: JSON.stringify(settings), "ca.crt": authority } });
   await reading(client, { namespace: "kube-public", name: "cluster-info", subjects: [{ kind: "User", apiGroup, name: "system:anonymous" }] });
   await reading(client, { namespace: "kube-system", name: settingsName, subjects: [group(nodeGroup), group("system:nodes")] });
   for (const [name, role, subject] of [
@@ -42,7 +42,7 @@ export async function prepareJoining(client: Client, { server, authority, dataDi
 }
 
 /** A kubeconfig without a user. */
-function clusterInfo(server: string, authority: string): string {
+export function clusterInfo(server: string, authority: string): string {
   const cluster = { server, "certificate-authority-data": Buffer.from(authority).toString("base64") };
   return JSON.stringify({ apiVersion: "v1", kind: "Config", clusters: [{ name: "", cluster }] });
 }

@@ -21,19 +21,19 @@ export interface ServerAccessOptions {
   /** As the node. */
   readonly client: Client;
   readonly nodeName: string;
-  /** PEM: whose client certificates are believed. */
-  readonly authority: string;
+  /** Gives the PEM of those whose client certificates are believed: a bundle. */
+  readonly authority: () => string;
   readonly clock: Clock;
 }
 
 export function serverAccess(options: ServerAccessOptions): ServerAccess {
   const { client, clock, nodeName } = options;
-  const publicKey = new X509Certificate(options.authority).publicKey;
+  const issuers = issuersFrom(options.authority);
   const users = new AnswerCache<UserInfo>({ clock, limit: 1000, keptMs: () => tokenMs });
   const verdicts = new AnswerCache<boolean>({ clock, limit: 10_000, keptMs: (isAllowed) => (isAllowed ? allowedMs : refusedMs) });
 
   const userOf = async ({ peer, headers, signal }: ApiRequest): Promise<UserInfo | undefined> => {
-    const fromCertificate = peer.certificate === undefined ? undefined : certificateUser(new X509Certificate(peer.certificate), publicKey, clock.nowMs());
+    const fromCertificate = peer.certificate === undefined ? undefined : certificateUser(new X509Certificate(peer.certificate), issuers(), clock.nowMs());
     if (fromCertificate !== undefined) return fromCertificate;
     const token = /^Bearer (.+)$/i.exec(headers["authorization"] ?? "")?.[1];
     if (token === undefined) return undefined;
@@ -76,9 +76,24 @@ const tokenMs = 120_000;
 const allowedMs = 300_000;
 const refusedMs = 30_000;
 
-function certificateUser(certificate: X509Certificate, publicKey: X509Certificate["publicKey"], nowMs: number): UserInfo | undefined {
+/** Reads a bundle when it has changed. */
+function issuersFrom(authority: () => string): () => readonly X509Certificate[] {
+  let [known, issuers]: [string, readonly X509Certificate[]] = ["", []];
+  return () => {
+    const bundle = authority();
+    if (bundle !== known) [known, issuers] = [bundle, (bundle.match(pemCertificates) ?? []).map((pem) => new X509Certificate(pem))];
+    return issuers;
+  };
+}
+
+const pemCertificates = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+const clientAuth = "1.3.6.1.5.5.7.3.2";
+
+/** Only certificates for clients count: a server's says who answers, not who asks. */
+function certificateUser(certificate: X509Certificate, issuers: readonly X509Certificate[], nowMs: number): UserInfo | undefined {
   const isCurrent = certificate.validFromDate.getTime() <= nowMs && nowMs <= certificate.validToDate.getTime();
-  if (!isCurrent || !certificate.verify(publicKey)) return undefined;
+  const isForClients = certificate.keyUsage === undefined || certificate.keyUsage.includes(clientAuth);
+  if (!isCurrent || !isForClients || !issuers.some((issuer) => certificate.verify(issuer.publicKey))) return undefined;
   const values = (name: string) =>
     certificate.subject
       .split("\n")

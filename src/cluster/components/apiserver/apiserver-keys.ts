@@ -3,6 +3,8 @@ import { X509Certificate, createPrivateKey, createPublicKey } from "node:crypto"
 import { access, readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { certificatesOf } from "../../../apiserver/authn/certificate-trust.ts";
+import type { AuthoritySource } from "../../certificates/authority-following.ts";
 import { UsageError } from "../../commands/arguments.ts";
 import type { Certificates } from "../../certificates/certificates.ts";
 import type { KeyAndCertificate } from "../../certificates/key-store.ts";
@@ -13,8 +15,8 @@ export interface ApiServerKeys {
   readonly serving: KeyAndCertificate;
   /** Gives the successor of that. */
   readonly servingSource: PairSource;
-  /** PEM of what clients trust: the authority of our serving certificate, or the certificates that were given. */
-  readonly authority: string;
+  /** Gives the PEM of what clients trust: the authorities of our serving certificate, or the certificates that were given. */
+  readonly authority: AuthoritySource;
   /** PEM of the authorities of client certificates that others are told, and of each that we accept. */
   readonly clientAuthority: string;
   readonly clientAuthorities: readonly string[];
@@ -38,16 +40,14 @@ export async function apiServerKeys(flags: Flags, certificates: Certificates, ad
   return {
     serving,
     servingSource,
-    authority: given === undefined ? own : serving.certificate,
+    authority: given === undefined ? () => certificates.authority() : async () => serving.certificate,
     clientAuthority,
     // Our own components and the administrator have certificates of our authority.
-    clientAuthorities: [...new Set([...(clientAuthority.match(pemCertificates) ?? []), own])],
+    clientAuthorities: [...new Set([...certificatesOf(clientAuthority), ...certificatesOf(own)])],
     serviceAccountKey: signingKey === undefined ? await certificates.serviceAccountKey() : await privateKey(signingKey),
     serviceAccountVerificationKeys: await Promise.all((flags.get("service-account-key-file") ?? []).map(publicKey)),
   };
 }
-
-const pemCertificates = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/g;
 
 /** The pair of `--tls-cert-file` and `--tls-private-key-file`, or `apiserver.crt` and `apiserver.key` in `--cert-dir` when they are there. */
 async function givenServing(last: (name: string) => string | undefined): Promise<PairSource | undefined> {

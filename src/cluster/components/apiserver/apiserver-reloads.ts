@@ -1,23 +1,41 @@
 /** The files of the API server's flags that are read again while it runs. */
+import { certificatesOf } from "../../../apiserver/authn/certificate-trust.ts";
 import type { AuthenticationConfiguration } from "../../../apiserver/authn/jwt/configuration.ts";
 import type { Reloads } from "../../../apiserver/reloads.ts";
 import { yamlToJson } from "../../../apimachinery/yaml/yaml.ts";
+import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
+import { followAuthority } from "../../certificates/authority-following.ts";
+import type { AuthoritySource } from "../../certificates/authority-following.ts";
 import { FollowedFile } from "../../files/followed-file.ts";
 import { readText } from "../../files/read-text.ts";
 import { authorizationFrom } from "./apiserver-files.ts";
 import { last } from "./apiserver-flags/flag-values.ts";
 import type { Flags } from "./apiserver-flags/flag-values.ts";
 
-/** Follows them until disposed of. `ownAuthority` is the PEM of ours, which always counts for clients. */
+export interface FollowedTrust {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The bundle of ours, which always counts for clients; and what to tell of a new one. */
+  readonly ownAuthority: AuthoritySource;
+  readonly onOwnAuthority: (bundle: string) => void;
+  readonly proxyAuthority: AuthoritySource;
+}
+
+/** Follows them, and our own authorities, until disposed of. */
 export async function followFiles(
   flags: Flags,
   reloads: Reloads,
-  { log, ownAuthority }: { readonly log: Log; readonly ownAuthority: string },
+  { clock, log, ownAuthority, onOwnAuthority, proxyAuthority }: FollowedTrust,
 ): Promise<AsyncDisposable> {
   const followed = new AsyncDisposableStack();
+  const clients = { own: await ownAuthority(), file: "" };
+  const replaceClients = () => reloads.clientAuthorities(clients.file === "" ? clients.own : clients.file, certificatesOf(clients.own));
   const onContent: Readonly<Record<string, (text: string) => void | Promise<void>>> = {
-    "client-ca-file": (text) => reloads.clientAuthorities(text, [ownAuthority]),
+    "client-ca-file": (text) => {
+      clients.file = text;
+      replaceClients();
+    },
     "requestheader-client-ca-file": (text) => reloads.proxyAuthorities(text),
     "authentication-config": (text) => reloads.authentication(text, () => yamlToJson(Buffer.from(text)) as AuthenticationConfiguration),
     "authorization-config": async (text) =>
@@ -25,7 +43,27 @@ export async function followFiles(
   };
   for (const [flag, apply] of Object.entries(onContent)) {
     const path = last(flags, flag);
-    if (path !== undefined && path !== "") followed.use(new FollowedFile({ path, log, content: await readText(path), onContent: apply }));
+    if (path === undefined || path === "") continue;
+    const content = await readText(path);
+    if (flag === "client-ca-file") clients.file = content;
+    followed.use(new FollowedFile({ path, log, content, onContent: apply }));
   }
+  const takeOver = (own: string) => {
+    clients.own = own;
+    replaceClients();
+    onOwnAuthority(own);
+  };
+  followed.use(followAuthority({ clock, log, name: "apiserver", current: clients.own, source: ownAuthority, onNew: takeOver }));
+  if ((last(flags, "requestheader-client-ca-file") ?? "") === "")
+    followed.use(
+      followAuthority({
+        clock,
+        log,
+        name: "front proxies",
+        current: await proxyAuthority(),
+        source: proxyAuthority,
+        onNew: (bundle) => reloads.proxyAuthorities(bundle),
+      }),
+    );
   return followed;
 }

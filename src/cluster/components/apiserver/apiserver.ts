@@ -5,6 +5,7 @@ import type { RequestHandler, TlsListener, TlsListenerOptions } from "../../../a
 import { gatewayAddress } from "../../../network/index.ts";
 import { readAuditFlags } from "../../audit/audit-options.ts";
 import { auditOptions } from "../../audit/audit-sinks.ts";
+import type { AuthoritySource } from "../../certificates/authority-following.ts";
 import type { Certificates } from "../../certificates/certificates.ts";
 import type { Environment } from "../../environment.ts";
 import { firstHostAddress } from "../../connections/host-address.ts";
@@ -28,8 +29,8 @@ export interface RunningApiServer extends AsyncDisposable {
   readonly server: ApiServer;
   readonly port: number;
   readonly url: string;
-  /** PEM of what clients trust: the authority of our serving certificate, or the certificate that was given. */
-  readonly authority: string;
+  /** Gives the PEM of what clients trust: the authorities of our serving certificate, or the certificate that was given. */
+  readonly authority: AuthoritySource;
 }
 
 /** Bodies beyond this are refused with 413 (documentation: "3 MiB"). */
@@ -119,7 +120,15 @@ export async function startApiServer(environment: Environment, options: UpOption
       (opened) => opened.close(),
     );
     await server.start();
-    running.use(await followFiles(given, server.reloads, { log, ownAuthority: await certificates.authority() }));
+    running.use(
+      await followFiles(given, server.reloads, {
+        clock,
+        log,
+        ownAuthority: () => certificates.authority(),
+        onOwnAuthority: (bundle) => dialer.trust(bundle),
+        proxyAuthority: () => certificates.frontProxy().authority(),
+      }),
+    );
     ready.server = server;
     return { server, port: listener.port, url: `https://127.0.0.1:${listener.port}`, authority, [Symbol.asyncDispose]: () => running.disposeAsync() };
   } catch (error) {

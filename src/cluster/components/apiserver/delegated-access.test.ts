@@ -4,6 +4,7 @@ import { bytesResponse } from "../../../apimachinery/request.ts";
 import { Client, resources } from "../../../client/index.ts";
 import { TestCluster } from "../../../testing/index.ts";
 import type { ClusterComponent } from "../../../testing/index.ts";
+import { CertificateTrust } from "../../../apiserver/authn/certificate-trust.ts";
 import { testAuthority } from "../../../testing/authority.ts";
 import { ask as askApi } from "../../../testing/ask.ts";
 import { delegatedAccess } from "./delegated-access.ts";
@@ -17,7 +18,11 @@ test("a component's server: health is for everybody, all else for whom the API s
   await using cluster = await TestCluster.start({ components: { component } });
   const { clock } = cluster;
   const client = clients[0]!;
-  const handler = delegatedAccess(async ({ path }) => bytesResponse(200, "text/plain", path), { client, authority: testAuthority, nowMs: () => clock.nowMs() });
+  const handler = delegatedAccess(async ({ path }) => bytesResponse(200, "text/plain", path), {
+    client,
+    trust: new CertificateTrust([testAuthority]),
+    nowMs: () => clock.nowMs(),
+  });
   const ask = async (path: string, token?: string) => {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const signal = new AbortController().signal;

@@ -1,5 +1,6 @@
 /** Lets the API server decide who may ask a component's own server what (Kubernetes' delegated authentication and authorization). */
-import { X509Certificate } from "node:crypto";
+import { faultAt, parseSubject } from "../../../apiserver/authn/certificate-trust.ts";
+import type { CertificateTrust, LookedAt } from "../../../apiserver/authn/certificate-trust.ts";
 import { StatusError } from "../../../apimachinery/status.ts";
 import { bytesResponse } from "../../../apimachinery/request.ts";
 import { resources } from "../../../client/index.ts";
@@ -27,8 +28,8 @@ type Handler = (request: ApiRequest) => Promise<ApiResponse>;
 
 export interface DelegatedAccessOptions {
   readonly client: Client;
-  /** PEM: whose client certificates are believed. */
-  readonly authority: string;
+  /** Whose client certificates are believed. */
+  readonly trust: CertificateTrust;
   readonly nowMs: () => number;
 }
 
@@ -36,8 +37,8 @@ const isHealth = (path: string) => ["/healthz", "/livez", "/readyz"].includes(pa
 const anonymous: UserInfo = { username: "system:anonymous", groups: ["system:unauthenticated"] };
 
 /** Undefined for a token that is not good. */
-async function userOf({ peer, headers }: ApiRequest, { client, authority, nowMs }: DelegatedAccessOptions): Promise<UserInfo | undefined> {
-  const fromCertificate = peer.certificate && certificateUser(new X509Certificate(peer.certificate), authority, nowMs());
+async function userOf({ peer, headers }: ApiRequest, { client, trust, nowMs }: DelegatedAccessOptions): Promise<UserInfo | undefined> {
+  const fromCertificate = peer.certificate && certificateUser(trust.look(peer.certificate), nowMs());
   if (fromCertificate !== undefined) return fromCertificate;
   const token = /^Bearer (.+)$/i.exec(headers["authorization"] ?? "")?.[1];
   if (token === undefined) return anonymous;
@@ -46,12 +47,10 @@ async function userOf({ peer, headers }: ApiRequest, { client, authority, nowMs 
   return { username: status.user?.username ?? "", groups: status.user?.groups ?? [] };
 }
 
-function certificateUser(certificate: X509Certificate, authority: string, nowMs: number): UserInfo | undefined {
-  const isCurrent = certificate.validFromDate.getTime() <= nowMs && nowMs <= certificate.validToDate.getTime();
-  if (!isCurrent || !certificate.verify(new X509Certificate(authority).publicKey)) return undefined;
-  const parts = certificate.subject.split("\n");
-  const values = (name: string) => parts.filter((part) => part.startsWith(`${name}=`)).map((part) => part.slice(name.length + 1));
-  return { username: values("CN")[0] ?? "", groups: [...values("O"), "system:authenticated"] };
+function certificateUser(looked: LookedAt, nowMs: number): UserInfo | undefined {
+  if ("rejected" in looked || faultAt(looked, nowMs) !== undefined) return undefined;
+  const subject = parseSubject(looked.certificate.subject);
+  return { username: subject.get("CN")?.[0] ?? "", groups: [...(subject.get("O") ?? []), "system:authenticated"] };
 }
 
 function refusal({ status }: StatusError): ApiResponse {

@@ -22,6 +22,7 @@ import {
   simulatedMachine,
 } from "../../../kubelet/index.ts";
 import type { Kubelet, KubeletOptions, KubeletSettings, Machine, PodStorage } from "../../../kubelet/index.ts";
+import { followAuthority } from "../../certificates/authority-following.ts";
 import { UsageError } from "../../commands/arguments.ts";
 import type { UpOptions } from "../../commands/up-options.ts";
 import { dnsClusterAddress } from "../dns.ts";
@@ -59,10 +60,21 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
     );
     const listeners: TlsListener[] = [];
     const kubelets: Kubelet[] = [];
-    const authority = await certificates.authority();
+    let authority = await certificates.authority();
+    running.use(
+      followAuthority({
+        ...environment,
+        name: "kubelet",
+        current: authority,
+        source: () => certificates.authority(),
+        onNew: (bundle) => {
+          authority = bundle;
+        },
+      }),
+    );
     const handlerOf = (nodeName: string, served: () => readonly Kubelet[]) => {
       const client = new Client({ transport: context.transportFor(nodeUser(nodeName)), clock: environment.clock, userAgent: "kubelet/server" });
-      const access = serverAccess({ client, nodeName, authority, clock: environment.clock });
+      const access = serverAccess({ client, nodeName, authority: () => authority, clock: environment.clock });
       return kubeletServer({ access, nodes: () => served().map((kubelet) => kubelet.served) });
     };
     const listening = { address: options.bindAddress, ...serving.listening, log, maxBodyBytes };

@@ -6,6 +6,9 @@ import { hostname } from "node:os";
 import { sleep } from "../../../base/clock.ts";
 import { TaskGroup } from "../../../base/task-group.ts";
 import { approverRules, runApprover } from "../../../joining/index.ts";
+import { Client } from "../../../client/index.ts";
+import { untilAborted, withAuthority } from "../../certificates/authority-following.ts";
+import { tellNodes } from "../../joining/joined-authority.ts";
 import { administrator } from "../../connections/admin-connection.ts";
 import { ensureComponentRole } from "../../component-role.ts";
 import { MachineNodes } from "../../nodes/machine-nodes.ts";
@@ -35,6 +38,12 @@ export const startMachineNodes: StartComponent = async (context) => {
   await ensureComponentRole(context, { name: "system:coracle-node-approver", user, rules: approverRules() });
   const approver = transportFor({ username: user, groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"] });
   group.start("approver", (signal) => runApprover({ ...environment, log: log.with({ component: "nodes" }), transport: approver }, signal));
+  group.start("authorities", (signal) =>
+    withAuthority({ ...environment, certificates: context.certificates, name: "nodes" }, signal, async (authority, current) => {
+      await tellNodes(new Client({ transport: transportFor(administrator), clock: environment.clock, userAgent: "coracle", signal: current }), authority);
+      await untilAborted(current);
+    }),
+  );
   group.start("nodes", async (signal) => {
     const first = options.nodeName ?? hostname().toLowerCase();
     const known = await nodes.list();
