@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { FieldPath } from "../field-path.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { applyDefaults, dropNulls } from "./defaults.ts";
+import { isComplete } from "./is-complete.ts";
 import { listTypeErrors } from "./list-types.ts";
 import { prune } from "./prune.ts";
 import { parseStructuralSchema } from "./structural-schema.ts";
@@ -93,6 +95,8 @@ test("faults of values", () => {
     [{ type: "number", multipleOf: 0.1 }, 0.3, []],
     [{ type: "number", multipleOf: 0.1 }, 0.35, ["f: Invalid value: 0.35: f in body should be a multiple of 0.1"]],
     [{ type: "string", maxLength: 1 }, "éé", ["f: Too long: may not be more than 1 bytes".replace("bytes", "byte")]],
+    [{ type: "string", maxLength: 2 }, "😀😀", []],
+    [{ type: "string", minLength: 2 }, "😀", ['f: Invalid value: "😀": f in body should be at least 2 chars long']],
     [{ type: "string", minLength: 2 }, "é", ['f: Invalid value: "é": f in body should be at least 2 chars long']],
     [{ type: "string", pattern: "^[a-z]+$" }, "A", ["f: Invalid value: \"A\": f in body should match '^[a-z]+$'"]],
     [{ type: "string", enum: ["a", "b"] }, "c", ['f: Unsupported value: "c": supported values: "a", "b"']],
@@ -202,4 +206,45 @@ test("formats", () => {
     for (const value of valid) assert.equal(hasFormat(value, format), true, `${format} ${value}`);
     for (const value of invalid) assert.equal(hasFormat(value, format), false, `${format} ${value}`);
   }
+});
+
+test("what is complete stays as it is, and what is made complete is", () => {
+  const names = fc.constantFrom("a", "b", "c");
+  const { schema, value } = fc.letrec<{ schema: JsonObject; value: JsonValue }>((tie) => ({
+    schema: fc.oneof(
+      { maxDepth: 3 },
+      fc.record(
+        { type: fc.constant("string"), nullable: fc.boolean(), default: fc.constantFrom("x", "y") },
+        { requiredKeys: ["type"] },
+      ) as fc.Arbitrary<JsonObject>,
+      fc.record(
+        {
+          type: fc.constant("object"),
+          nullable: fc.boolean(),
+          "x-kubernetes-preserve-unknown-fields": fc.boolean(),
+          properties: fc.dictionary(names, tie("schema"), { maxKeys: 3 }),
+        },
+        { requiredKeys: ["type"] },
+      ) as fc.Arbitrary<JsonObject>,
+      fc.record({ type: fc.constant("object"), additionalProperties: fc.oneof(tie("schema"), fc.boolean()) }) as fc.Arbitrary<JsonObject>,
+      fc.record({ type: fc.constant("array"), items: tie("schema") }) as fc.Arbitrary<JsonObject>,
+    ),
+    value: fc.oneof({ maxDepth: 3 }, fc.constantFrom<JsonValue>(null, "x", 1), fc.array(tie("value"), { maxLength: 2 }), fc.dictionary(names, tie("value"))),
+  }));
+  let complete = 0;
+  fc.assert(
+    fc.property(fc.dictionary(names, schema), fc.dictionary(names, value), (properties, content) => {
+      const structural = parseStructuralSchema(object(properties));
+      const made = structuredClone(content);
+      const changes = [prune(made, structural).length > 0, dropNulls(made, structural), applyDefaults(made, structural)];
+      const isKept = !changes.includes(true);
+      if (isComplete(content, structural)) {
+        complete++;
+        assert.ok(isKept, JSON.stringify({ properties, content }));
+      } else if (isKept) assert.match(JSON.stringify(content), /\[(.*,)?null/, JSON.stringify({ properties, content }));
+      if (!JSON.stringify(made).includes("null")) assert.ok(isComplete(made, structural), JSON.stringify({ properties, content, made }));
+    }),
+    { numRuns: 2000, seed: 1 },
+  );
+  assert.ok(complete > 100);
 });

@@ -10,6 +10,7 @@ import { apiVersionOf } from "../../apimachinery/object.ts";
 import type { OtherVersion, OtherVersions } from "../../apimachinery/managed-fields/versions.ts";
 import type { GroupVersionKind, KubeObject } from "../../apimachinery/object.ts";
 import { applyDefaults, dropNulls } from "../../apimachinery/structural/defaults.ts";
+import { isComplete } from "../../apimachinery/structural/is-complete.ts";
 import { prune } from "../../apimachinery/structural/prune.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
 import { StatusError } from "../../apimachinery/status.ts";
@@ -97,6 +98,11 @@ export class CustomResourceCodec implements ObjectCodec {
   isServedAsStored(stored: StoredObject, parse: () => KubeObject): boolean {
     if (!this.#read.has(stored.bytes)) this.read(stored, parse());
     return this.#read.get(stored.bytes) === "as stored";
+  }
+
+  noteWritten(bytes: Uint8Array, object: KubeObject): void {
+    const { gvk, storedVersion, schemas } = this.#options;
+    if (gvk.version === storedVersion && isSurelyComplete(object, schemas.get(storedVersion)!)) this.#read.set(bytes, "as stored");
   }
 
   async toStored(object: KubeObject): Promise<KubeObject> {
@@ -222,6 +228,7 @@ function* batches(stored: readonly StoredObject[], limit: typeof batch): Generat
 
 /** A stored object as the schema of its version wants it; itself when it is so already. */
 function completed(object: KubeObject, schema: VersionSchema): KubeObject {
+  if (isSurelyComplete(object, schema)) return object;
   const copy = deepCopy(object);
   const json = copy as unknown as JsonObject;
   const { metadata } = copy;
@@ -230,6 +237,10 @@ function completed(object: KubeObject, schema: VersionSchema): KubeObject {
   const isFilled = schema.hasDefaults && applyDefaults(json, schema.structural);
   copy.metadata = metadata;
   return unknown.length > 0 || isRid || isFilled ? copy : object;
+}
+
+function isSurelyComplete(object: KubeObject, schema: VersionSchema): boolean {
+  return !schema.hasEmbeddedResources && isComplete(object as unknown as JsonObject, schema.structural);
 }
 
 /** What a client sent: type and metadata as they are, everything else as the schema says. */

@@ -14,7 +14,11 @@ import { storageFailure } from "./storage/storage-errors.ts";
 /** The bytes an object is stored as: in the storage version, canonical, without its resourceVersion. Rejects with a StatusError. */
 export async function storedBytes(definition: ResourceDefinition, object: KubeObject): Promise<Buffer> {
   const { codec } = definition;
-  if (codec !== undefined) return encode(codec.print(await codec.toStored(object)) as unknown as KubeObject);
+  if (codec !== undefined) {
+    const bytes = encode(codec.print(await codec.toStored(object)) as unknown as KubeObject);
+    codec.noteWritten(bytes, object);
+    return bytes;
+  }
   const storage = definition.storage!;
   const converted = definition.conversion === undefined ? object : definition.conversion.toStored(object);
   const canonical = canonicalize(converted as unknown as JsonObject, storage.schema, { emptiesVanish: storage.isJson !== true }) as unknown as KubeObject;

@@ -2,6 +2,7 @@
  * Checks a value against a structural schema. Texts, causes and their order are Kubernetes' (it validates with OpenAPI's rules for JSON
  * schemas): logical junctors report the branch that came nearest, and faults that belong to no keyword of a field are told without a field.
  */
+import { codePointLength } from "../../cel/source.ts";
 import { duplicate, invalid, notSupported, required, tooLong, tooMany, typeInvalid } from "../../field-error.ts";
 import type { FieldError } from "../../field-error.ts";
 import { FieldPath } from "../../field-path.ts";
@@ -155,9 +156,10 @@ function checkAllOf(value: JsonValue, branches: readonly StructuralSchema[], pla
 function checkText(value: string, schema: StructuralSchema, place: Place, outcome: Outcome): void {
   outcome.weight++;
   const { maxLength, minLength, pattern } = schema;
-  const length = maxLength === undefined && minLength === undefined ? 0 : [...value].length;
-  if (maxLength !== undefined && length > maxLength) outcome.errors.push(tooLong(pathOf(place), maxLength));
-  else if (minLength !== undefined && length < minLength) fault(place, outcome, value, `should be at least ${minLength} chars long`);
+  // A text has at most as many code points as code units, and at least half as many: they are seldom counted.
+  if (maxLength !== undefined && value.length > maxLength && codePointLength(value) > maxLength) outcome.errors.push(tooLong(pathOf(place), maxLength));
+  else if (minLength !== undefined && value.length < 2 * minLength && codePointLength(value) < minLength)
+    fault(place, outcome, value, `should be at least ${minLength} chars long`);
   else if (pattern !== undefined && !pattern.matches(value)) fault(place, outcome, value, `should match '${pattern.text}'`);
 }
 

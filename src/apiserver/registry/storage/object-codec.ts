@@ -26,6 +26,8 @@ export interface ObjectCodec {
   read(stored: StoredObject, object: KubeObject): KubeObject;
   /** Whether the stored bytes are what clients are to see. */
   isServedAsStored(stored: StoredObject, parse: () => KubeObject): boolean;
+  /** Hears of the bytes that an object of this version was written as, so that they need not be read for the answer. */
+  noteWritten(bytes: Uint8Array, object: KubeObject): void;
   /** The object in the version that is stored. Rejects with a StatusError. */
   toStored(object: KubeObject): Promise<KubeObject>;
 }
