@@ -44,6 +44,7 @@ import type { PodDisruptionBudget } from "../api/policy-v1/types.ts";
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "../api/rbac-v1/types.ts";
 import type { DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice } from "../api/resource-v1/types.ts";
 import type { PriorityClass } from "../api/scheduling-v1/types.ts";
+import type { PodGroup } from "../api/scheduling-v1beta1/types.ts";
 import type { CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment, VolumeAttributesClass } from "../api/storage-v1/types.ts";
 import type { StorageVersionMigration } from "../api/storagemigration-v1/types.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
@@ -146,6 +147,7 @@ export const resources = {
   ),
   customResourceDefinitions: clusterScoped<CustomResourceDefinition>("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition"),
   priorityClasses: clusterScoped<PriorityClass>("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass"),
+  podGroups: namespaced<PodGroup>("scheduling.k8s.io", "v1beta1", "podgroups", "PodGroup"),
   leases: namespaced<Lease>("coordination.k8s.io", "v1", "leases", "Lease"),
   runtimeClasses: clusterScoped<RuntimeClass>("node.k8s.io", "v1", "runtimeclasses", "RuntimeClass"),
   endpointSlices: namespaced<EndpointSlice>("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"),

@@ -15,6 +15,7 @@ import { explainPod } from "./framework/explain-pod.ts";
 import { schedulerServer } from "./server/scheduler-server.ts";
 import { SchedulerMetrics } from "./server/scheduler-metrics.ts";
 import { writtenOut } from "./config/written-out.ts";
+import { PodGroups } from "./state/pod-groups.ts";
 import { podInfoOf } from "./state/pod-info.ts";
 import { SchedulingQueue } from "./queue/scheduling-queue.ts";
 import { ClusterState } from "./state/cluster-state.ts";
@@ -77,6 +78,8 @@ export interface SchedulerOptions {
   readonly plugins?: PluginRegistry;
   /** How the extenders of `config` are reached. */
   readonly postToExtender?: ExtenderPost;
+  /** Feature gates that are not as by default; `GenericWorkload` has groups of pods scheduled together. */
+  readonly gates?: Readonly<Record<string, boolean>>;
   /** How many decisions are kept. */
   readonly keptDecisions?: number;
 }
@@ -131,9 +134,10 @@ async function run(options: SchedulerOptions, memory: Memory, signal: AbortSigna
   const state = new ClusterState(objects);
   const gate = new PreemptionGate();
   const volumes = new VolumeWorld(objects);
+  const podGroups = options.gates?.["GenericWorkload"] === true ? new PodGroups(informers.get(resources.podGroups)) : undefined;
   const record: RecordEvent = ({ pod }, text) => recorders.get(pod.spec?.schedulerName ?? "")?.record(referenceTo(resources.pods, pod), text);
   const registry = { ...builtInPlugins, ...options.plugins };
-  const profiles = buildProfiles(config, registry, { client, clock, random, objects, volumes, preemptions: gate, record });
+  const profiles = buildProfiles(config, registry, { client, clock, random, objects, volumes, preemptions: gate, record, podGroups });
   const queue = new SchedulingQueue({
     clock,
     profiles,
@@ -149,7 +153,7 @@ async function run(options: SchedulerOptions, memory: Memory, signal: AbortSigna
   );
   const writes = new PodWrites({ client, clock, log, signal: tasks.signal });
   await informers.synced(signal);
-  followCluster({ informers, state, queue, profiles });
+  followCluster({ informers, state, queue, profiles, podGroups });
   const { decisions, metrics } = memory;
   memory.live = { state, queue, profiles, pods: informers.get(resources.pods, livePods) };
   const loop = new SchedulingLoop({
@@ -160,6 +164,7 @@ async function run(options: SchedulerOptions, memory: Memory, signal: AbortSigna
     recorders,
     writes,
     gate,
+    podGroups,
     extenders,
     decisions,
     metrics,

@@ -25,8 +25,28 @@ interface BootstrapObject extends Pick<ObjectMeta, "labels" | "annotations"> {
 
 export async function reconcileRbac(server: ServerState): Promise<void> {
   for (const kind of ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"] as const) {
-    for (const wanted of data.objects[kind] as unknown as BootstrapObject[]) await reconcile(server, kind, wanted);
+    for (const wanted of data.objects[kind] as unknown as BootstrapObject[]) await reconcile(server, kind, withGates(server, kind, wanted));
   }
+}
+
+/** Further rules where what they are about is served. */
+const gated = [
+  {
+    gate: "GenericWorkload",
+    kind: "ClusterRole",
+    name: "system:kube-scheduler",
+    rules: [
+      { apiGroups: ["scheduling.k8s.io"], resources: ["podgroups"], verbs: ["get", "list", "watch"] },
+      { apiGroups: ["scheduling.k8s.io"], resources: ["podgroups/status"], verbs: ["patch", "update"] },
+    ],
+  },
+] as const satisfies readonly (Pick<BootstrapObject, "name"> & { gate: string; kind: Kind; rules: unknown })[];
+
+function withGates(server: ServerState, kind: Kind, wanted: BootstrapObject): BootstrapObject {
+  const more = gated.filter((one) => one.kind === kind && one.name === wanted.name && server.isEnabled(one.gate));
+  return more.length === 0
+    ? wanted
+    : { ...wanted, rules: [...(wanted.rules ?? []), ...more.flatMap(({ rules }) => structuredClone(rules) as unknown as PolicyRule[])] };
 }
 
 async function reconcile(server: ServerState, kind: Kind, wanted: BootstrapObject): Promise<void> {

@@ -1,6 +1,7 @@
 /** The scheduler as a component of `coracle up`. */
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
+import { gateStates } from "../../api/feature-gates.ts";
 import { TaskGroup } from "../../base/task-group.ts";
 import { createScheduler, readConfiguration } from "../../scheduler/index.ts";
 import { UsageError } from "../commands/arguments.ts";
@@ -9,6 +10,7 @@ import { serveComponent } from "./component-server.ts";
 import { runElected } from "./elected.ts";
 import { ExtenderConnections } from "./extender-connection.ts";
 import type { ApiRequest } from "../../apimachinery/request.ts";
+import type { GateStates } from "../../api/feature-gates.ts";
 import type { SchedulerConfiguration } from "../../scheduler/index.ts";
 import type { StartComponent } from "./start-components.ts";
 
@@ -18,11 +20,12 @@ export const startScheduler: StartComponent = async (context) => {
   const transport = transportFor({ username: "system:kube-scheduler", groups: ["system:authenticated"] });
   const file = options.flags.get("scheduler")?.get("config")?.at(-1);
   const config = file === undefined ? {} : readConfiguration(await configurationText(file));
+  const gates = gatesOf(options.flags.get("scheduler")?.get("feature-gates") ?? []);
   const running = new AsyncDisposableStack();
   try {
     const extenders = new ExtenderConnections();
     running.defer(() => extenders.close());
-    const scheduler = createScheduler({ transport, clock, random, log, config, hostName: hostname(), postToExtender: extenders.post });
+    const scheduler = createScheduler({ transport, clock, random, log, config, gates, hostName: hostname(), postToExtender: extenders.post });
     const server = {
       component: "scheduler" as const,
       userAgent: "kube-scheduler/v1.37.2",
@@ -43,6 +46,12 @@ export const startScheduler: StartComponent = async (context) => {
     throw error;
   }
 };
+
+function gatesOf(values: readonly string[]): GateStates {
+  const states = gateStates(values.flatMap((value) => value.split(",")).filter((pair) => pair !== ""));
+  if (typeof states.fault === "string") throw new UsageError(`--scheduler.feature-gates: ${states.fault}`);
+  return states as GateStates;
+}
 
 /** What the configuration says of the election, as the flags that go before it. */
 function electionFlags({ leaderElection = {} }: SchedulerConfiguration): [string, readonly string[]][] {

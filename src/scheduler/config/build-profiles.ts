@@ -1,5 +1,6 @@
 import { ConfigurationError } from "./configuration-error.ts";
 import { defaultArgs, defaultPlugins, defaultSchedulerName } from "./configuration.ts";
+import { gangPlugin } from "../plugins/queue/gang-scheduling.ts";
 import { ignoredResources } from "../extenders/configuration.ts";
 import { extenderListener } from "../extenders/extender-listener.ts";
 import type { ExtenderConfiguration } from "../extenders/configuration.ts";
@@ -42,7 +43,7 @@ function pluginsOf(
   extenders: readonly ExtenderConfiguration[],
 ): Pick<Profile, "plugins" | "weights"> {
   const args = argsOf(profile, extenders);
-  const multiPoint = merged(defaultPlugins, profile.plugins?.multiPoint);
+  const multiPoint = merged(services.podGroups === undefined ? defaultPlugins : [...defaultPlugins, { name: gangPlugin }], profile.plugins?.multiPoint);
   const weights = new Map(multiPoint.map(({ name, weight = 1 }) => [name, weight === 0 ? 1 : weight]));
   const names = new Set(multiPoint.map(({ name }) => name));
   for (const set of Object.values(profile.plugins ?? {})) for (const { name } of set?.enabled ?? []) names.add(name);

@@ -1,6 +1,8 @@
 import { defaultBinder } from "../plugins/default-binder.ts";
 import { defaultPreemption } from "../plugins/preemption/default-preemption.ts";
 import { dynamicResources } from "../plugins/devices/dynamic-resources.ts";
+import { ConfigurationError } from "./configuration-error.ts";
+import { gangScheduling } from "../plugins/queue/gang-scheduling.ts";
 import { imageLocality } from "../plugins/nodes/image-locality.ts";
 import { interPodAffinity } from "../plugins/pods/inter-pod-affinity.ts";
 import { nodeAffinity } from "../plugins/nodes/node-affinity.ts";
@@ -25,6 +27,7 @@ import type { Plugin } from "../framework/plugin.ts";
 import type { RecordEvent } from "../framework/record-event.ts";
 import type { PreemptionGate } from "../plugins/preemption/preemption-gate.ts";
 import type { VolumeWorld } from "../plugins/volumes/volume-binding/volume-world.ts";
+import type { PodGroups } from "../state/pod-groups.ts";
 import type { ClusterObjects } from "../state/snapshot.ts";
 import type { PluginArgs } from "./configuration.ts";
 
@@ -41,12 +44,18 @@ export interface PluginServices {
   readonly volumes: VolumeWorld;
   readonly preemptions: PreemptionGate;
   readonly record: RecordEvent;
+  /** Where groups of pods are served (feature gate GenericWorkload). */
+  readonly podGroups?: PodGroups | undefined;
 }
 
 export const builtInPlugins: PluginRegistry = {
   DefaultBinder: (_args, { client }) => defaultBinder(client),
   DefaultPreemption: (args, { random, preemptions }) => defaultPreemption(args.DefaultPreemption, random, preemptions),
   DynamicResources: (args, services) => dynamicResources(args.DynamicResources, services),
+  GangScheduling: (_args, { podGroups }) => {
+    if (podGroups === undefined) throw new ConfigurationError("plugin GangScheduling needs feature gate GenericWorkload");
+    return gangScheduling(podGroups);
+  },
   ImageLocality: () => imageLocality,
   InterPodAffinity: (args) => interPodAffinity(args.InterPodAffinity),
   NodeAffinity: (args) => nodeAffinity(args.NodeAffinity),

@@ -5,10 +5,11 @@ import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Node, Pod } from "../../api/core-v1/types.ts";
 import type { Change, InformerSet, ResourceType } from "../../client/index.ts";
-import type { EventResource } from "../framework/cluster-event.ts";
+import type { ClusterEvent, EventResource } from "../framework/cluster-event.ts";
 import type { Profile } from "../framework/profile.ts";
 import type { SchedulingQueue } from "../queue/scheduling-queue.ts";
 import type { ClusterState } from "../state/cluster-state.ts";
+import type { PodGroups } from "../state/pod-groups.ts";
 import type { ClusterObjects } from "../state/snapshot.ts";
 
 /** Pods that have ended need no room: to us they are gone. */
@@ -38,18 +39,20 @@ export function clusterObjects(informers: InformerSet): ClusterObjects {
 }
 
 /** Feeds the state and the queue from the informers. */
-export function followCluster({ informers, state, queue, profiles }: ClusterFollower): void {
+export function followCluster({ informers, state, queue, profiles, podGroups }: ClusterFollower): void {
   const isOurs = (pod: DeepReadonly<Pod>) => profiles.has(pod.spec?.schedulerName ?? "");
   informers.get(resources.nodes).subscribe((change) => onNode(change, state, queue));
-  informers.get(resources.pods, livePods).subscribe((change) => onPod(change, { state, queue, isOurs }));
+  informers.get(resources.pods, livePods).subscribe((change) => onPod(change, { state, queue, isOurs, podGroups }));
+  if (podGroups !== undefined) informers.get(resources.podGroups).subscribe((change) => queue.move(eventOf("PodGroup", change)));
   informers.get(resources.namespaces).subscribe(() => state.relabelNamespaces());
   // A taint that is lifted frees devices as a changed slice does.
   informers.get(resources.deviceTaintRules).subscribe(({ object }) => queue.move({ resource: "ResourceSlice", action: "Update", current: object }));
-  for (const [resource, type] of otherResources)
-    informers.get(type).subscribe(({ kind, object, old }) => {
-      const action = kind === "add" ? "Add" : kind === "delete" ? "Delete" : "Update";
-      queue.move({ resource, action, old: kind === "delete" ? object : old, current: kind === "delete" ? undefined : object });
-    });
+  for (const [resource, type] of otherResources) informers.get(type).subscribe((change) => queue.move(eventOf(resource, change)));
+}
+
+function eventOf(resource: EventResource, { kind, object, old }: Change<KubeObject>): ClusterEvent {
+  const action = kind === "add" ? "Add" : kind === "delete" ? "Delete" : "Update";
+  return { resource, action, old: kind === "delete" ? object : old, current: kind === "delete" ? undefined : object };
 }
 
 export interface ClusterFollower {
@@ -57,6 +60,7 @@ export interface ClusterFollower {
   readonly state: ClusterState;
   readonly queue: SchedulingQueue;
   readonly profiles: ReadonlyMap<string, Profile>;
+  readonly podGroups?: PodGroups | undefined;
 }
 
 const otherResources: readonly [EventResource, ResourceType<KubeObject>][] = [
@@ -92,10 +96,13 @@ interface PodFollower {
   readonly state: ClusterState;
   readonly queue: SchedulingQueue;
   readonly isOurs: (pod: DeepReadonly<Pod>) => boolean;
+  readonly podGroups: PodGroups | undefined;
 }
 
 function onPod(change: Change<Pod>, follower: PodFollower): void {
   const { object: pod, old } = change;
+  if (change.kind === "delete") follower.podGroups?.remove(podInfoOf(pod));
+  else follower.podGroups?.put(podInfoOf(pod));
   if (change.kind === "delete") return (pod.spec?.nodeName ?? "") === "" ? onWaitingGone(pod, follower) : onAssignedGone(pod, follower);
   if ((pod.spec?.nodeName ?? "") !== "") onAssigned(pod, old, follower);
   else if (follower.isOurs(pod)) onWaiting(pod, old, follower);
@@ -112,13 +119,17 @@ function onAssigned(pod: DeepReadonly<Pod>, old: DeepReadonly<Pod> | undefined, 
   } else for (const event of podEvents("AssignedPod", old, pod)) queue.move(event);
 }
 
-function onWaiting(pod: DeepReadonly<Pod>, old: DeepReadonly<Pod> | undefined, { state, queue }: PodFollower): void {
+function onWaiting(pod: DeepReadonly<Pod>, old: DeepReadonly<Pod> | undefined, { state, queue, podGroups }: PodFollower): void {
   const info = podInfoOf(pod);
   const nominated = pod.status?.nominatedNodeName ?? "";
   // While a nomination of ours is still being written, the API does not know it.
   if (nominated !== "") state.nominate(info, nominated);
   else if ((old?.status?.nominatedNodeName ?? "") !== "") state.withdrawNomination(info.uid);
-  if (old === undefined) return queue.add(info);
+  if (old === undefined) {
+    queue.add(info);
+    if (podGroups !== undefined) queue.move({ resource: "UnscheduledPod", action: "Add", current: pod });
+    return;
+  }
   if (state.isAssumed(info.uid)) return;
   queue.update(info, podEvents("TargetPod", old, pod));
 }

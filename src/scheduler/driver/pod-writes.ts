@@ -1,12 +1,15 @@
 import { isAbort } from "../../base/task-group.ts";
 import { formatTime } from "../../apimachinery/time.ts";
 import { isNotFound } from "../../apimachinery/status.ts";
+import { gangCondition } from "./gang-attempt.ts";
 import { edited, resources } from "../../client/index.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod, PodCondition } from "../../api/core-v1/types.ts";
 import type { Client } from "../../client/index.ts";
+import type { Condition } from "../../api/meta-v1/types.ts";
+import type { Gang } from "../state/pod-groups.ts";
 import type { PodInfo } from "../state/pod-info.ts";
 
 /**
@@ -61,6 +64,23 @@ export class PodWrites {
       const known = status.conditions ?? [];
       const isThere = known.some(({ type }) => type === condition.type);
       status.conditions = isThere ? known.map((one) => (one.type === condition.type ? condition : one)) : [...known, condition];
+    });
+  }
+
+  /** Says on a group of pods whether they are scheduled. Failures are logged. */
+  async updateGroup(gang: Gang, isScheduled: Condition["status"]): Promise<void> {
+    const condition = gangCondition(gang, isScheduled, this.nowText());
+    if (condition === undefined) return;
+    const { namespace = "", name = "", uid = "" } = gang.group.metadata;
+    const { client, log, signal } = this.#options;
+    await this.enqueue(uid, async () => {
+      try {
+        const body = { metadata: { uid }, status: { conditions: [condition] } };
+        await client.patch(resources.podGroups, namespace, name, { type: "strategic", body, subresource: "status", signal });
+      } catch (error) {
+        if (isAbort(error, signal) || isNotFound(error)) return;
+        log.error("A pod group's status could not be written", { podGroup: `${namespace}/${name}`, error });
+      }
     });
   }
 

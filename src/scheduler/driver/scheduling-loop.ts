@@ -7,6 +7,7 @@ import { failed, isRefusal } from "../framework/refusal.ts";
 import { schedulePod } from "../framework/schedule-pod.ts";
 import { VerdictCache } from "../framework/verdict-cache.ts";
 import { podInfoOf } from "../state/pod-info.ts";
+import { attemptGang } from "./gang-attempt.ts";
 import { bind, reserve, revert, unreserve } from "./binding.ts";
 import { preempt } from "./preemption.ts";
 import { unscheduledCondition } from "./pod-writes.ts";
@@ -25,6 +26,7 @@ import type { PreemptionGate } from "../plugins/preemption/preemption-gate.ts";
 import type { QueueEntry } from "../queue/queue-entry.ts";
 import type { AttemptOutcome, SchedulingQueue } from "../queue/scheduling-queue.ts";
 import type { ClusterState } from "../state/cluster-state.ts";
+import type { Gang, PodGroups } from "../state/pod-groups.ts";
 import type { PodInfo } from "../state/pod-info.ts";
 import type { SchedulerMetrics } from "../server/scheduler-metrics.ts";
 import type { DecisionLog } from "./decision-log.ts";
@@ -67,7 +69,7 @@ export class SchedulingLoop {
 
   /** Answers a promise only when somebody outside has to be asked. */
   #attempt(entry: QueueEntry): Promise<void> | undefined {
-    const { queue, state, profiles, random, extenders } = this.#parts;
+    const { queue, state, profiles } = this.#parts;
     const { info } = entry;
     const { namespace, name, uid } = info;
     const profile = profiles.get(info.pod.spec?.schedulerName ?? "");
@@ -77,11 +79,50 @@ export class SchedulingLoop {
       if (info.isTerminating) this.#recordFailure(info, `skip schedule deleting pod: ${namespace}/${name}`);
       return undefined;
     }
-    const request = { snapshot: state, pod: info, profile, random, startIndex: this.#startIndex, cache: this.#cacheOf(profile) };
-    const asked = extenders.length === 0 ? extenders : extenders.filter((extender) => extender.isInterested(info));
+    const gang = this.#parts.podGroups?.gangOf(info);
+    if (gang !== undefined) return this.#attemptGang(entry, gang);
+    const request = this.#requestFor(info, profile);
+    const asked = this.#interestedIn(info);
     if (asked.length > 0) return this.#attemptWithExtenders(entry, request, asked);
     this.#conclusion(entry, profile, schedulePod(request));
     return undefined;
+  }
+
+  #requestFor(pod: PodInfo, profile: Profile): SchedulingRequest {
+    const { state, random } = this.#parts;
+    return { snapshot: state, pod, profile, random, startIndex: this.#startIndex, cache: this.#cacheOf(profile) };
+  }
+
+  #interestedIn(pod: PodInfo): readonly Extender[] {
+    const { extenders } = this.#parts;
+    return extenders.length === 0 ? extenders : extenders.filter((extender) => extender.isInterested(pod));
+  }
+
+  /** Tries the pod and all of its gang that wait. */
+  async #attemptGang(first: QueueEntry, gang: Gang): Promise<void> {
+    const { queue, state, writes, log, signal } = this.#parts;
+    const members = Array.from(gang.members.values()).filter(({ isTerminating }) => !isTerminating);
+    const entries = members.flatMap(({ uid }) => (uid === first.info.uid ? first : (queue.claim(uid) ?? [])));
+    const profileOf = ({ info }: QueueEntry) => this.#parts.profiles.get(info.pod.spec?.schedulerName ?? "")!;
+    const status = await attemptGang(entries, gang, {
+      state,
+      decide: async (entry) => {
+        const profile = profileOf(entry);
+        const request = this.#requestFor(entry.info, profile);
+        const asked = this.#interestedIn(entry.info);
+        const outcome = asked.length === 0 ? schedulePod(request) : await scheduleWithExtenders(request, { extenders: asked, log, signal });
+        this.#note(entry, outcome.decision);
+        return { ...outcome, profile };
+      },
+      isOpen: (entry) => queue.entryOf(entry.info.uid) === entry && entry.place === "inFlight",
+      bind: (entry, plan) => this.#startBinding(entry, { ...plan, extender: this.#interestedIn(entry.info).find(({ binds }) => binds) }),
+      refuse: (entry, refusal, heldNode) => {
+        if (heldNode !== undefined) state.nominate(entry.info, heldNode);
+        this.#failWith(entry, refusal);
+      },
+      fail: (entry, decision, mayPreempt) => this.#fail(entry, mayPreempt ? decision : withoutPreemption(decision)),
+    });
+    await writes.updateGroup(gang, status);
   }
 
   async #attemptWithExtenders(entry: QueueEntry, request: SchedulingRequest, extenders: readonly Extender[]): Promise<void> {
@@ -107,12 +148,16 @@ export class SchedulingLoop {
   }
 
   #conclusion(entry: QueueEntry, profile: Profile, { decision, cycle }: Outcome, extender?: Extender): void {
-    this.#startIndex = decision.nodes === 0 ? 0 : (this.#startIndex + decision.examined) % decision.nodes;
-    const { decisions, clock, metrics } = this.#parts;
-    decisions.add(decision, clock.nowMs());
-    metrics.algorithmSeconds.observe((clock.monotonicMs() - entry.attemptStartedMs) / 1000);
+    this.#note(entry, decision);
     if (decision.kind !== "assigned") return this.#fail(entry, decision);
     this.#assign(entry, decision, { cycle, profile, extender });
+  }
+
+  #note(entry: QueueEntry, decision: Decision): void {
+    const { decisions, clock, metrics } = this.#parts;
+    this.#startIndex = decision.nodes === 0 ? 0 : (this.#startIndex + decision.examined) % decision.nodes;
+    decisions.add(decision, clock.nowMs());
+    metrics.algorithmSeconds.observe((clock.monotonicMs() - entry.attemptStartedMs) / 1000);
   }
 
   #cacheOf(profile: Profile): VerdictCache {
@@ -122,13 +167,17 @@ export class SchedulingLoop {
   }
 
   #assign(entry: QueueEntry, decision: Assigned, { cycle, profile, extender }: Pick<BindingPlan, "cycle" | "profile" | "extender">): void {
-    const { state, queue } = this.#parts;
-    const { info } = entry;
     const reserved = reserve(cycle, profile, decision.node);
     if (isRefusal(reserved)) return this.#failWith(entry, reserved);
-    state.assume(info, decision.node.name);
+    this.#parts.state.assume(entry.info, decision.node.name);
+    this.#startBinding(entry, { cycle, profile, decision, extender, reservations: reserved.reservations });
+  }
+
+  /** The pod is assumed on its node: the binding is written while others are decided. */
+  #startBinding(entry: QueueEntry, plan: BindingPlan): void {
+    const { state, queue } = this.#parts;
+    const { info } = entry;
     state.withdrawNomination(info.uid);
-    const plan = { cycle, profile, decision, extender, reservations: reserved.reservations };
     const mayWait = mayTakeLong(plan);
     this.#parts.tasks.start(`binding of ${info.namespace}/${info.name}`, () => (mayWait ? this.#bind(entry, plan) : this.#bindNow(entry, plan)));
     if (!mayWait) queue.done(info.uid);
@@ -279,6 +328,8 @@ export interface SchedulingLoopParts {
   readonly recorders: ReadonlyMap<string, SeriesEventRecorder>;
   readonly writes: PodWrites;
   readonly gate: PreemptionGate;
+  /** Where groups of pods are served. */
+  readonly podGroups: PodGroups | undefined;
   readonly extenders: readonly Extender[];
   readonly decisions: DecisionLog;
   readonly metrics: SchedulerMetrics;
@@ -307,4 +358,12 @@ function mayTakeLong({ profile, reservations }: BindingPlan): boolean {
 const bindingLimit = 256;
 /** How long the loop may go on before it lets others run. */
 const turnMs = 5;
+
+/** The decision as if nobody could be pushed out. */
+function withoutPreemption(decision: Exclude<Decision, Assigned>): Exclude<Decision, Assigned> {
+  if (decision.kind === "failed" || decision.postFilter === undefined) return decision;
+  const message = decision.message.slice(0, decision.message.length - decision.postFilter.message.length).trimEnd();
+  return { ...decision, message, postFilter: undefined };
+}
+
 const noNames: ReadonlySet<string> = new Set();

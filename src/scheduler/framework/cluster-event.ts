@@ -11,10 +11,12 @@ export interface ClusterEvent {
   readonly current?: DeepReadonly<KubeObject> | undefined;
 }
 
-/** `AssignedPod` has a node, `TargetPod` is the waiting pod itself; `*` is anything. */
+/** `AssignedPod` has a node, `TargetPod` is the waiting pod itself, `UnscheduledPod` another that waits; `*` is anything. */
 export type EventResource =
   | "AssignedPod"
   | "TargetPod"
+  | "UnscheduledPod"
+  | "PodGroup"
   | "Node"
   | "PersistentVolume"
   | "PersistentVolumeClaim"

@@ -97,6 +97,18 @@ export class SchedulingQueue {
     this.#endBackoffs();
     const entry = this.#take(this.#active) ?? this.#take(this.#backoff);
     if (entry === undefined) return undefined;
+    return this.#begin(entry);
+  }
+
+  /** Takes a waiting pod out of line, to be tried along with another; undefined for one that is gated, or being tried already. */
+  claim(uid: string): QueueEntry | undefined {
+    const entry = this.#entries.get(uid);
+    if (entry === undefined || entry.place === "inFlight" || entry.gatedBy !== undefined) return undefined;
+    this.#leave(entry);
+    return this.#begin(entry);
+  }
+
+  #begin(entry: QueueEntry): QueueEntry {
     entry.attempts += 1;
     entry.attemptStartedMs = this.#options.clock.monotonicMs();
     entry.place = "inFlight";

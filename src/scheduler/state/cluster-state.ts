@@ -175,6 +175,11 @@ export class ClusterState implements Snapshot {
     this.#nominations.delete(uid);
   }
 
+  /** Where a waiting pod was promised room. */
+  nominationOf(uid: string): string | undefined {
+    return this.#nominations.nodeOf(uid);
+  }
+
   #place(pod: PodInfo, nodeName: string, isAssumed: boolean): void {
     this.#homes.set(pod.uid, { pod, nodeName, isAssumed });
     for (const name of pod.claimNames) this.#useClaim(`${pod.namespace}/${name}`, 1);
@@ -232,6 +237,10 @@ class Nominations {
 
   get size(): number {
     return this.#nodeOf.size;
+  }
+
+  nodeOf(uid: string): string | undefined {
+    return this.#nodeOf.get(uid);
   }
 
   on(nodeName: string): readonly PodInfo[] {
