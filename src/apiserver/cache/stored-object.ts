@@ -114,7 +114,7 @@ export function encodeStored(object: KubeObject): Buffer {
 }
 
 /** What may be a number that plain JSON.parse would change: more than 15 digits, a fraction, an exponent. Not what only looks so within words. */
-const fragileNumber = /[:,[]\s*-?(?:\d{16}|\d+[.eE])/;
+const fragileNumber = /(?:":|[,[])\s*-?(?:\d{16}|\d+[.eE])/;
 
 /** Parses stored bytes and fills in the resourceVersion. Throws UndecodableError for a value that could not be opened. */
 export function parseStored(stored: StoredObject): KubeObject {

@@ -179,7 +179,10 @@ function acceptOf(resource: ResourceType, metadataKind: string): string {
 }
 
 function request(method: string, path: string, query: Query, headers: RequestValue["headers"], body?: unknown): RequestValue {
+  return { method, path, query: queryText(query), headers, body: body === undefined ? noBytes : encoder.encode(JSON.stringify(body)) };
+}
+
+function queryText(query: Query): string {
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
-  const queryText = new URLSearchParams(pairs.map(([key, value]): [string, string] => [key, String(value)])).toString();
-  return { method, path, query: queryText, headers, body: body === undefined ? noBytes : encoder.encode(JSON.stringify(body)) };
+  return pairs.length === 0 ? "" : new URLSearchParams(pairs.map(([key, value]): [string, string] => [key, String(value)])).toString();
 }

@@ -19,10 +19,39 @@ export type RequestHandler = (request: ApiRequest) => Promise<ApiResponse>;
 
 function untilAborted<R>(work: Promise<R>, signal: AbortSignal): Promise<R> {
   return new Promise<R>((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+    const leave = onAbort(signal, () => reject(signal.reason));
+    work.then(resolve, reject).finally(leave);
   });
+}
+
+interface Waiters {
+  readonly callbacks: Set<() => void>;
+  readonly close: () => void;
+}
+
+const waiters = new WeakMap<AbortSignal, Waiters>();
+
+/** One listener serves all who wait under a signal, since a signal looks at each of its listeners whenever one comes or goes. */
+function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const { callbacks, close } = waiters.get(signal) ?? openWaiters(signal);
+  callbacks.add(callback);
+  return () => {
+    callbacks.delete(callback);
+    if (callbacks.size === 0) close();
+  };
+}
+
+function openWaiters(signal: AbortSignal): Waiters {
+  const callbacks = new Set<() => void>();
+  const call = () => callbacks.forEach((callback) => callback());
+  const close = () => {
+    signal.removeEventListener("abort", call);
+    waiters.delete(signal);
+  };
+  signal.addEventListener("abort", call, { once: true });
+  const opened = { callbacks, close };
+  waiters.set(signal, opened);
+  return opened;
 }
 
 /** The source until the signal aborts, which is listened to once for all of it. */
