@@ -14,7 +14,7 @@ import type { ExactNode } from "./exact-parser.ts";
 import { countMembers, decodeFast, plainCopy } from "./fast-decode.ts";
 import { scanStructure } from "./structure-scan.ts";
 import { decodeUntypedNode } from "./untyped.ts";
-import { typeMetaOfNode } from "./type-meta.ts";
+import { typeMetaName, typeMetaOfNode } from "./type-meta.ts";
 import type { TypeMeta } from "./type-meta.ts";
 
 export { DecodeError, unrecognizedText } from "./decode-error.ts";
@@ -93,6 +93,7 @@ export function typeMetaOf(body: Body): TypeMeta {
   if (typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value)) {
     const { apiVersion, kind } = value as JsonObject;
     if (typeof apiVersion === "string" && typeof kind === "string") return { apiVersion, kind };
+    if (!Object.keys(value).some(typeMetaName)) return { apiVersion: "", kind: "" };
   }
   return typeMetaOfNode(body.exact().node);
 }

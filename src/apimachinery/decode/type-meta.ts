@@ -16,14 +16,20 @@ export function typeMetaOfNode(node: ExactNode): TypeMeta {
   const found = { apiversion: "", kind: "" };
   let fault: DecodeError | undefined;
   node.keys.forEach((key, index) => {
-    const name = key.toLowerCase();
-    if (name !== "apiversion" && name !== "kind") return;
+    const name = typeMetaName(key);
+    if (name === undefined) return;
     const value = node.values[index]!;
     if (typeof value === "string") found[name] = value;
     else if (value !== null) fault ??= versionError(`${nodeKind(value)} into Go struct field .${name === "kind" ? "kind" : "apiVersion"} of type string`);
   });
   if (fault !== undefined) throw fault;
   return { apiVersion: found.apiversion, kind: found.kind };
+}
+
+/** Which of the two a member is. */
+export function typeMetaName(key: string): "apiversion" | "kind" | undefined {
+  const name = key.toLowerCase();
+  return name === "apiversion" || name === "kind" ? name : undefined;
 }
 
 const goType = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
