@@ -18,12 +18,7 @@ export interface NameHolder {
 export function decideNames(crd: CustomResourceDefinition, others: readonly NameHolder[]): NamesDecision {
   const requested = crd.spec.names;
   const before: Partial<CustomResourceDefinitionNames> = crd.status?.acceptedNames ?? {};
-  const taken = { resources: new Set<string>(), kinds: new Set<string>() };
-  for (const { status } of others) {
-    const names = status?.acceptedNames;
-    for (const name of [names?.plural, names?.singular, ...(names?.shortNames ?? [])]) if (name) taken.resources.add(name);
-    for (const name of [names?.kind, names?.listKind]) if (name) taken.kinds.add(name);
-  }
+  const taken = takenNames(requested, others);
   let conflict = { reason: "", message: "" };
   const accept = (name: string | undefined, old: string | undefined, from: ReadonlySet<string>, reason: string): string => {
     if (name === undefined || name === "" || !from.has(name)) return name ?? "";
@@ -52,6 +47,24 @@ export function decideNames(crd: CustomResourceDefinition, others: readonly Name
       : { type: "NamesAccepted", status: "False", ...conflict },
     established: establishedBy(crd, isAccepted),
   };
+}
+
+/** Of the names that are asked for, those that others have. */
+function takenNames(requested: CustomResourceDefinitionNames, others: readonly NameHolder[]) {
+  const resources = new Set<string>();
+  const kinds = new Set<string>();
+  const wanted = new Set([requested.plural, requested.singular, ...(requested.shortNames ?? []), requested.kind, requested.listKind]);
+  const note = (name: string | undefined, into: Set<string>) => void (name !== undefined && wanted.has(name) && into.add(name));
+  for (const { status } of others) {
+    const names = status?.acceptedNames;
+    if (names === undefined) continue;
+    note(names.plural, resources);
+    note(names.singular, resources);
+    for (const name of names.shortNames ?? []) note(name, resources);
+    note(names.kind, kinds);
+    note(names.listKind, kinds);
+  }
+  return { resources, kinds };
 }
 
 function shortNamesText(names: readonly string[]): string {

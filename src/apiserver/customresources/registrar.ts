@@ -121,7 +121,9 @@ export class CustomResourceRegistrar {
 
   /** The other definitions of a group. */
   #others(name: string, group: string): NameHolder[] {
-    return [...this.#known].filter(([other, known]) => other !== name && known.group === group).map(([, known]) => known);
+    const others: NameHolder[] = [];
+    for (const [other, known] of this.#known) if (other !== name && known.group === group) others.push(known);
+    return others;
   }
 
   async #terminate(name: string, crd: CustomResourceDefinition): Promise<void> {
