@@ -271,7 +271,15 @@ const plugins: Readonly<Record<string, Case>> = {
   },
   InterPodAffinity: {
     pod: podOf("p", affinity("podAffinity", "a"), { labels: { app: "b" } }),
-    hears: ["AssignedPod Add", "AssignedPod Delete", "AssignedPod UpdatePodLabel", "TargetPod UpdatePodLabel", "Node Add", "Node UpdateNodeLabel"],
+    hears: [
+      "AssignedPod Add",
+      "AssignedPod Delete",
+      "AssignedPod UpdatePodLabel",
+      "TargetPod UpdatePodLabel",
+      "Node Add",
+      "Node UpdateNodeLabel",
+      "Node Delete",
+    ],
     rows: [
       ["AssignedPod Add", undefined, labelled("a"), true],
       ["AssignedPod Add", undefined, labelled("b"), false],
@@ -281,6 +289,7 @@ const plugins: Readonly<Record<string, Case>> = {
       ["AssignedPod UpdatePodLabel", labelled("a"), labelled("b"), false],
       ["TargetPod UpdatePodLabel", labelled("a"), labelled("b"), true],
       ["Node Add", undefined, nodeOf("n", { labels: { zone: "a" } }), true],
+      ["Node Delete", nodeOf("n"), undefined, true],
       ["Node UpdateNodeLabel", nodeOf("n"), nodeOf("n", { labels: { zone: "a" } }), true],
       ["Node UpdateNodeLabel", nodeOf("n", { labels: { zone: "a" } }), nodeOf("n", { labels: { zone: "a", x: "y" } }), false],
     ],

@@ -18,6 +18,8 @@ export function interPodAffinity(args: AffinityWeights): Plugin {
       { resource: "AssignedPod", actions: ["Add", "Delete", "UpdatePodLabel"], helps: helpsByPod },
       { resource: "TargetPod", actions: ["UpdatePodLabel"] },
       { resource: "Node", actions: ["Add", "UpdateNodeLabel"], helps: helpsByNode },
+      // Pods that ran there are in no domain any more.
+      { resource: "Node", actions: ["Delete"] },
     ],
     preFilter: ({ pod, snapshot }) => affinityFilter(pod, snapshot) ?? "skip",
     preScore({ pod, snapshot }) {

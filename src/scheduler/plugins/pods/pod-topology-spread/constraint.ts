@@ -7,6 +7,7 @@ import type { DeepReadonly } from "../../../../apimachinery/json.ts";
 import type { LabelSelector } from "../../../../apimachinery/selectors/label-selector.ts";
 import type { TopologySpreadConstraint } from "../../../../api/core-v1/types.ts";
 import type { SelectableNode } from "../../../../api/core-v1/node-matching.ts";
+import type { DomainPods } from "../../../state/domain-pods.ts";
 import type { NodeInfo } from "../../../state/node-info.ts";
 import type { PodInfo } from "../../../state/pod-info.ts";
 import type { ClusterObjects, Snapshot } from "../../../state/snapshot.ts";
@@ -64,9 +65,9 @@ export function isCounted(constraint: Constraint, pod: PodInfo, node: NodeInfo):
   return !constraint.honorsTaints || node.taints.every((taint) => !keepsAway(taint) || isTolerated(taint, pod.pod.spec?.tolerations));
 }
 
-/** How many pods the constraint speaks of are on each node; those that are leaving do not count. */
-export function matchingPods({ selector }: Constraint, namespace: string, snapshot: Snapshot): ReadonlyMap<string, number> {
-  return snapshot.podCounts({ key: `spread/${namespace}/${selectorKey(selector)}`, isMember: (pod) => isMatching(pod, namespace, selector) }).byNode;
+/** The pods that the constraint speaks of; those that are leaving do not count. */
+export function matchingPods({ selector }: Constraint, namespace: string, snapshot: Snapshot): DomainPods {
+  return snapshot.podCounts({ key: `spread/${namespace}/${selectorKey(selector)}`, isMember: (pod) => isMatching(pod, namespace, selector) });
 }
 
 export function isMatching(pod: PodInfo, namespace: string, selector: LabelSelector): boolean {

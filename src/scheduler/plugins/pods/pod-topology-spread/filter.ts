@@ -1,6 +1,7 @@
 import { matchesLabels } from "../../../../apimachinery/selectors/label-selector.ts";
 import { unresolvable, unschedulable } from "../../../framework/refusal.ts";
 import { countsAll, hasAllKeys, isCounted, isMatching, matchingPods } from "./constraint.ts";
+import { nodesWithKeys } from "./domains.ts";
 import type { NodeFilter } from "../../../framework/plugin.ts";
 import type { NodeInfo } from "../../../state/node-info.ts";
 import type { PodInfo } from "../../../state/pod-info.ts";
@@ -9,38 +10,30 @@ import type { Constraint } from "./constraint.ts";
 
 /** Refuses nodes in whose domain the pod would make the spread more uneven than its constraints allow. */
 export function spreadFilter(pod: PodInfo, constraints: readonly Constraint[], snapshot: Snapshot): NodeFilter {
+  const nodes = nodesWithKeys(constraints, snapshot);
+  const nodeOf = (name: string) => snapshot.node(name);
   const counts = constraints.map((constraint) => {
+    const { topologyKey } = constraint;
+    const matching = matchingPods(constraint, pod.namespace, snapshot);
+    const domains = nodes.domains.get(topologyKey)!;
     const isOpen = countsAll(constraint, pod);
+    if (isOpen && nodes.areAll) {
+      const known = matching.byDomain(topologyKey, nodeOf);
+      return new Map(domains.map((domain) => [domain, known.get(domain) ?? 0]));
+    }
+    const isEligible = (node: NodeInfo) => hasAllKeys(constraints, node) && (isOpen || isCounted(constraint, pod, node));
     const byDomain = new Map<string, number>();
-    if (isOpen) for (const domain of domainsOf(constraint.topologyKey, constraints, snapshot)) byDomain.set(domain, 0);
-    else for (const node of snapshot.nodes) if (isEligible(node, constraint)) byDomain.set(node.labels[constraint.topologyKey]!, 0);
-    for (const [name, count] of matchingPods(constraint, pod.namespace, snapshot)) {
+    if (isOpen) for (const domain of domains) byDomain.set(domain, 0);
+    else for (const node of snapshot.nodes) if (isEligible(node)) byDomain.set(node.labels[topologyKey]!, 0);
+    for (const [name, count] of matching.byNode) {
       const node = snapshot.node(name)!;
-      if (isOpen ? !hasAllKeys(constraints, node) : !isEligible(node, constraint)) continue;
-      const domain = node.labels[constraint.topologyKey]!;
+      if (!isEligible(node)) continue;
+      const domain = node.labels[topologyKey]!;
       byDomain.set(domain, byDomain.get(domain)! + count);
     }
     return byDomain;
   });
-  function isEligible(node: NodeInfo, constraint: Constraint): boolean {
-    return hasAllKeys(constraints, node) && isCounted(constraint, pod, node);
-  }
   return filterOf(pod, constraints, counts);
-}
-
-/** The domains of the last nodes that were looked at, by topology keys: they change only with the nodes. */
-const knownDomains = new WeakMap<Snapshot, { version: number; byKeys: Map<string, readonly string[]> }>();
-
-function domainsOf(topologyKey: string, constraints: readonly Constraint[], snapshot: Snapshot): readonly string[] {
-  let known = knownDomains.get(snapshot);
-  if (known?.version !== snapshot.nodesVersion) knownDomains.set(snapshot, (known = { version: snapshot.nodesVersion, byKeys: new Map() }));
-  const keys = [topologyKey, ...constraints.map((one) => one.topologyKey)].join("\u0000");
-  let domains = known.byKeys.get(keys);
-  if (domains === undefined) {
-    domains = [...new Set(snapshot.nodes.filter((node) => hasAllKeys(constraints, node)).map(({ labels }) => labels[topologyKey]!))];
-    known.byKeys.set(keys, domains);
-  }
-  return domains;
 }
 
 type Counts = readonly ReadonlyMap<string, number>[];

@@ -1,5 +1,7 @@
-import { hasAllKeys, hostnameKey, isCounted, matchingPods } from "./constraint.ts";
+import { countsAll, hasAllKeys, hostnameKey, isCounted, matchingPods } from "./constraint.ts";
+import { nodesWithKeys } from "./domains.ts";
 import type { NodeScorer } from "../../../framework/plugin.ts";
+import type { DomainPods } from "../../../state/domain-pods.ts";
 import type { NodeInfo } from "../../../state/node-info.ts";
 import type { PodInfo } from "../../../state/pod-info.ts";
 import type { Snapshot } from "../../../state/snapshot.ts";
@@ -17,12 +19,13 @@ export function spreadScorer(
   const isIgnored = (node: NodeInfo) => scope.requiresAllKeys && !hasAllKeys(constraints, node);
   const eligible = scope.feasible.filter((node) => !isIgnored(node));
   const matching = constraints.map((constraint) => matchingPods(constraint, pod.namespace, scope.snapshot));
+  const isWhole = !scope.requiresAllKeys || nodesWithKeys(constraints, scope.snapshot).areAll;
   const domains = constraints.map((constraint, index) =>
     domainCounts(constraint, {
       eligible,
       matching: matching[index]!,
       snapshot: scope.snapshot,
-      isCounted: (node) => !isIgnored(node) && isCounted(constraint, pod, node),
+      isCounted: isWhole && countsAll(constraint, pod) ? undefined : (node) => !isIgnored(node) && isCounted(constraint, pod, node),
     }),
   );
   const weights = constraints.map(({ topologyKey }, index) => Math.log((topologyKey === hostnameKey ? eligible.length : domains[index]!.size) + 2));
@@ -33,7 +36,7 @@ export function spreadScorer(
       for (const [index, { topologyKey, maxSkew }] of constraints.entries()) {
         const domain = node.labels[topologyKey];
         if (domain === undefined) continue;
-        const count = (topologyKey === hostnameKey ? matching[index]!.get(node.name) : domains[index]!.get(domain)) ?? 0;
+        const count = (topologyKey === hostnameKey ? matching[index]!.byNode.get(node.name) : domains[index]!.get(domain)) ?? 0;
         sum += count * weights[index]! + (maxSkew - 1);
       }
       return Math.round(sum);
@@ -60,7 +63,12 @@ function domainCounts({ topologyKey }: Constraint, scope: CountScope): ReadonlyM
   if (topologyKey === hostnameKey) return counts;
   for (const { labels } of scope.eligible) if (topologyKey in labels) counts.set(labels[topologyKey]!, 0);
   if (counts.size === 0) return counts;
-  for (const [name, matching] of scope.matching) {
+  if (scope.isCounted === undefined) {
+    const known = scope.matching.byDomain(topologyKey, (name) => scope.snapshot.node(name));
+    for (const domain of counts.keys()) counts.set(domain, known.get(domain) ?? 0);
+    return counts;
+  }
+  for (const [name, matching] of scope.matching.byNode) {
     const node = scope.snapshot.node(name)!;
     const domain = node.labels[topologyKey];
     const count = domain === undefined ? undefined : counts.get(domain);
@@ -71,7 +79,8 @@ function domainCounts({ topologyKey }: Constraint, scope: CountScope): ReadonlyM
 
 interface CountScope {
   readonly eligible: readonly NodeInfo[];
-  readonly matching: ReadonlyMap<string, number>;
+  readonly matching: DomainPods;
   readonly snapshot: Snapshot;
-  readonly isCounted: (node: NodeInfo) => boolean;
+  /** Which nodes count; undefined when all do. */
+  readonly isCounted: ((node: NodeInfo) => boolean) | undefined;
 }
