@@ -2,7 +2,7 @@
  * How long the layers of a slow request took, as annotations of its audit event (documentation page "Audit Annotations",
  * `apiserver.latency.k8s.io/…`). Nothing is timed where nothing is audited.
  */
-import { formatDuration } from "../../apimachinery/go-duration.ts";
+import { formatDuration } from "../../apimachinery/go/go-duration.ts";
 import { annotate } from "../admission/audit-annotations.ts";
 import type { RequestContext } from "../request-context.ts";
 

@@ -4,6 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { TaskGroup } from "../../base/task-group.ts";
 import { fieldErrorText } from "../../apimachinery/field-error.ts";
+import { FieldPath } from "../../apimachinery/field-path.ts";
 import type { AnonymousChoice } from "./anonymous.ts";
 import { BearerTokens } from "./bearer-tokens.ts";
 import type { TokenAuthenticator } from "./bearer-tokens.ts";
@@ -12,7 +13,7 @@ import type { AuthenticationConfiguration, JwtConfiguration } from "./jwt/config
 import { jwtTokens } from "./jwt/jwt-tokens.ts";
 import { KeySet } from "./jwt/key-set.ts";
 import type { DocumentReader } from "./jwt/key-set.ts";
-import { validateAuthentication } from "./jwt/validate.ts";
+import { validateAuthentication, validateIssuerUrl } from "./jwt/validate.ts";
 import { serviceAccountTokens } from "./service-account-tokens.ts";
 import type { NoteTokenUse } from "./legacy-token-use.ts";
 import type { ObjectFinder, TokenSigner } from "./service-account-tokens.ts";
@@ -55,8 +56,13 @@ export class ConfiguredTokens {
   constructor(options: AuthenticationOptions, parts: TokenParts) {
     this.#options = options;
     this.#parts = parts;
-    const fault = this.#faultOf(options.authentication ?? {});
-    if (fault !== undefined) throw new Error(`invalid authentication configuration: ${fault}`);
+    const { jwt = [] } = options.authentication ?? {};
+    const faults = validateAuthentication(options.authentication ?? {}, []).map(fieldErrorText);
+    if (faults.length > 0) throw new Error(`invalid authentication configuration: ${faults.length > 1 ? `[${faults.join(", ")}]` : faults[0]!}`);
+    for (const { issuer } of jwt) {
+      const [overlap] = validateIssuerUrl(issuer.url, [parts.signer.issuer], FieldPath.root("issuer"));
+      if (overlap !== undefined) throw new Error(fieldErrorText(overlap));
+    }
     this.bearerTokens = new BearerTokens(this.#kinds(options.authentication ?? {}), parts.apiAudiences);
   }
 

@@ -2,12 +2,17 @@
 import type { PolicyRule } from "../../api/rbac-v1/types.ts";
 import type { UserInfo } from "../../apimachinery/request.ts";
 import type { RuleSource } from "../reviews/rules-review.ts";
+import { DecodeError, unrecognizedText } from "../../apimachinery/decode/decode-object.ts";
+import { decodeUntyped } from "../../apimachinery/decode/decode-object.ts";
+import { goQuote } from "../../apimachinery/go/go-quote.ts";
 import { allowed } from "./authorizer.ts";
 import type { AuthorizationAttributes, Authorizer } from "./authorizer.ts";
 
 /** Throws an Error that names the line which cannot be read. */
-export function abacAuthorizer(text: string): Authorizer & RuleSource {
-  const policies = text.split("\n").flatMap((line, index) => readPolicy(line, index + 1));
+export function abacAuthorizer(text: string, file = ""): Authorizer & RuleSource {
+  const policies = text
+    .split("\n")
+    .flatMap((line, index) => readPolicy(line, (fault) => new Error(`error reading policy file ${file}, line ${index + 1}: ${line.trim()}: ${fault}`)));
   return {
     name: "abac",
     authorize: (attributes) => (policies.some((policy) => matches(policy, attributes)) ? allowed : { verdict: "no-opinion", reason: "No policy matched." }),
@@ -28,17 +33,33 @@ interface Policy {
 
 const readVerbs = new Set(["get", "list", "watch"]);
 
-function readPolicy(line: string, number: number): Policy[] {
+const kinds: ReadonlySet<string> = new Set(["Policy"].map((kind) => `abac.authorization.kubernetes.io/v1beta1 ${kind}`));
+
+/** Lines without a version are of the form before there were any. */
+function readPolicy(line: string, failed: (fault: string) => Error): Policy[] {
   const trimmed = line.trim();
   if (trimmed === "" || trimmed.startsWith("#")) return [];
-  let read: { spec?: Partial<Policy> } & Partial<Policy>;
-  try {
-    read = JSON.parse(trimmed) as typeof read;
-  } catch (error) {
-    throw new Error(`error reading policy file, line ${number}: ${trimmed}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
+  const read = readLine(trimmed, failed);
+  const { apiVersion = "", kind = "" } = read;
+  if (apiVersion + kind !== "" && !kinds.has(`${apiVersion} ${kind}`))
+    throw failed(`no kind ${goQuote(kind)} is registered for version ${goQuote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`);
   const { user = "", group = "", apiGroup = "", resource = "", namespace = "", nonResourcePath = "", readonly = false } = read.spec ?? read;
   return [{ user, group, apiGroup, resource, namespace, nonResourcePath, readonly }];
+}
+
+interface PolicyLine extends Partial<Policy> {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly spec?: Partial<Policy>;
+}
+
+function readLine(text: string, failed: (fault: string) => Error): PolicyLine {
+  try {
+    return decodeUntyped(Buffer.from(text), { mediaType: "json" }).value as PolicyLine;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw failed(unrecognizedText(error));
+  }
 }
 
 function matches(policy: Policy, attributes: AuthorizationAttributes): boolean {

@@ -11,6 +11,8 @@ export interface AuthorizationChoice {
   readonly authorizers: readonly { readonly type: string; readonly name: string; readonly webhook?: WebhookAuthorizerOptions }[];
   /** Content of the ABAC policy file. */
   readonly abacPolicies?: string;
+  /** Its name, for faults. */
+  readonly abacFile?: string;
 }
 
 export const defaultAuthorization: AuthorizationChoice = {
@@ -56,15 +58,16 @@ interface ChosenAuthorizers {
  * The union of the chosen authorizers, and what it can list of their rules. Members of `system:masters` come first, whatever is chosen.
  * Throws an Error for a type that is not known.
  */
-export function chosenAuthorizers({ authorizers, abacPolicies = "" }: AuthorizationChoice, own: OwnAuthorizers): ChosenAuthorizers {
-  const make = ({ type, webhook }: AuthorizationChoice["authorizers"][number]): Authorizer => {
+export function chosenAuthorizers({ authorizers, abacPolicies = "", abacFile = "" }: AuthorizationChoice, own: OwnAuthorizers): ChosenAuthorizers {
+  const make = ({ type, name, webhook }: AuthorizationChoice["authorizers"][number]): Authorizer => {
+    if (type !== "Webhook" && name !== type.toLowerCase()) throw new Error(`expected name ${type.toLowerCase()} for authorizer ${type} instead of ${name}`);
     switch (type) {
       case "Node":
         return own.node;
       case "RBAC":
         return own.rbac;
       case "ABAC":
-        return abacAuthorizer(abacPolicies);
+        return readAbac(abacPolicies, abacFile);
       case "Webhook":
         if (webhook === undefined) throw new Error("webhook required when using a Webhook authorizer");
         return webhookAuthorizer(webhook, own.clock);
@@ -82,4 +85,12 @@ export function chosenAuthorizers({ authorizers, abacPolicies = "" }: Authorizat
     authorizer: authorizersInOrder([mastersAuthorizer, ...made.map((one) => named(one.name, one.own))]),
     ruleSource: { rulesFor: (user, namespace, missing) => sources.flatMap((source) => [...source.rulesFor(user, namespace, missing)]) },
   };
+}
+
+function readAbac(policies: string, file: string): Authorizer & RuleSource {
+  try {
+    return abacAuthorizer(policies, file);
+  } catch (error) {
+    throw new Error(`invalid authorization config: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
 }

@@ -37,7 +37,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions, clock: Cloc
     name: "webhook",
     async authorize(attributes) {
       const spec = specOf(attributes, options.version);
-      const matched = matchAll(conditions, spec);
+      const matched = matchAll(conditions, options.version === "v1" ? spec : specOf(attributes, "v1"));
       if (matched === false) return { verdict: "no-opinion", reason: "" };
       if (matched !== true) return { verdict: verdictOnFailure, reason: "", evaluationError: matched.fault };
       const question = JSON.stringify(spec);

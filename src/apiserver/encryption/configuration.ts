@@ -1,8 +1,8 @@
 /** API type apiserver.config.k8s.io/v1 EncryptionConfiguration: read from its file's bytes as strictly as upstream does, with its texts. */
-import { DecodeError, decodeBody, readBody, typeMetaOf, unrecognizedText } from "../../apimachinery/decode/decode-object.ts";
 import { fieldErrorText } from "../../apimachinery/field-error.ts";
 import { goQuote } from "../../apimachinery/go/go-quote.ts";
 import { TypeRegistry } from "../../apimachinery/schema.ts";
+import { decodeConfiguration } from "../configuration-document.ts";
 import { validateConfiguration } from "./validate.ts";
 
 export interface EncryptionConfiguration {
@@ -48,9 +48,9 @@ export class EncryptionConfigError extends Error {
 export function readConfiguration(bytes: Uint8Array, file: string): EncryptionConfiguration {
   const fail = (text: string) => new EncryptionConfigError(`error while parsing file: ${text}`);
   if (bytes.length === 0) throw fail(`error while loading file: encryption provider configuration file ${goQuote(file)} is empty`);
-  const decoded = decode(bytes);
+  const decoded = decodeConfiguration(bytes, { types, kind: "EncryptionConfiguration", known });
   if ("fault" in decoded) throw fail(`error decoding encryption provider configuration file ${goQuote(file)}: ${decoded.fault}`);
-  const configuration = withDefaults(decoded.object);
+  const configuration = withDefaults(decoded.object as Partial<EncryptionConfiguration>);
   const errors = validateConfiguration(configuration).map(fieldErrorText);
   if (errors.length > 0) throw fail(errors.length === 1 ? errors[0]! : `[${errors.join(", ")}]`);
   return configuration;
@@ -101,26 +101,8 @@ const types = new TypeRegistry({
   },
 });
 
-/** Kinds that are known, the old form of the first included. */
-const kinds: ReadonlySet<string> = new Set(["apiserver.config.k8s.io/v1 EncryptionConfiguration", "v1 EncryptionConfig"]);
-
-function decode(bytes: Uint8Array): { readonly object: Partial<EncryptionConfiguration> } | { readonly fault: string } {
-  try {
-    const body = readBody(bytes, { mediaType: "yaml" });
-    const { apiVersion, kind } = typeMetaOf(body);
-    const shown = () => JSON.stringify(body.plain?.value ?? decodeBody(body, types.struct("EncryptionConfiguration")!).object);
-    if (kind === "") return { fault: `Object 'Kind' is missing in '${shown()}'` };
-    if (apiVersion === "") return { fault: `Object 'apiVersion' is missing in '${shown()}'` };
-    if (!kinds.has(`${apiVersion} ${kind}`))
-      return { fault: `no kind ${goQuote(kind)} is registered for version ${goQuote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"` };
-    const { object, faults } = decodeBody(body, types.struct("EncryptionConfiguration")!);
-    if (faults.length > 0) return { fault: `strict decoding error: ${faults.join(", ")}` };
-    return { object: object as Partial<EncryptionConfiguration> };
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-    return { fault: error.reason === "value" ? error.message : unrecognizedText(error) };
-  }
-}
+/** The old form of the kind included. */
+const known: ReadonlySet<string> = new Set(["apiserver.config.k8s.io/v1 EncryptionConfiguration", "v1 EncryptionConfig"]);
 
 const defaultTimeout = "3s";
 

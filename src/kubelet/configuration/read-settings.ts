@@ -3,7 +3,7 @@ import { isObject } from "../../apimachinery/json.ts";
 import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
 import { quantityValue } from "../../apimachinery/quantity.ts";
 import { ConfigurationError } from "./configuration-error.ts";
-import { parseDurationMs } from "../../apimachinery/go-duration.ts";
+import { parseDurationMs } from "../../apimachinery/go/go-duration.ts";
 import { defaultSettings } from "./settings.ts";
 import type { KubeletSettings } from "./settings.ts";
 import { settingFaults } from "./validate-settings.ts";

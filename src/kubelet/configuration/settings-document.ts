@@ -1,6 +1,6 @@
 /** The settings as a KubeletConfiguration shows them, under `/configz`. Pure. */
 import { quantityOf } from "../../apimachinery/quantity.ts";
-import { formatDuration } from "../../apimachinery/go-duration.ts";
+import { formatDuration } from "../../apimachinery/go/go-duration.ts";
 import { sources } from "./read-settings.ts";
 import type { KubeletSettings } from "./settings.ts";
 

@@ -1,6 +1,6 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { formatDuration, parseDurationMs } from "../../apimachinery/go-duration.ts";
+import { formatDuration, parseDurationMs } from "../../apimachinery/go/go-duration.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 import { readSettings } from "./read-settings.ts";
 

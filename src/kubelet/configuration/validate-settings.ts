@@ -1,5 +1,5 @@
 /** What is wrong with settings, each fault in one sentence in the words of Kubernetes' own check where it has one. Pure. */
-import { formatDuration } from "../../apimachinery/go-duration.ts";
+import { formatDuration } from "../../apimachinery/go/go-duration.ts";
 import type { KubeletSettings } from "./settings.ts";
 import { thresholdFaults } from "../eviction/thresholds.ts";
 

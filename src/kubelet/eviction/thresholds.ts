@@ -1,6 +1,6 @@
 /** Thresholds of eviction signals, as settings name them (documentation page "Node-pressure Eviction"). Pure. */
 import { quantityValue } from "../../apimachinery/quantity.ts";
-import { parseDurationMs } from "../../apimachinery/go-duration.ts";
+import { parseDurationMs } from "../../apimachinery/go/go-duration.ts";
 import type { AmountMap, KubeletSettings } from "../configuration/settings.ts";
 
 export const signals = [

@@ -9,7 +9,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Programs } from "../../host/index.ts";
 import { ConfigurationError } from "../configuration/configuration-error.ts";
-import { parseDurationMs } from "../../apimachinery/go-duration.ts";
+import { parseDurationMs } from "../../apimachinery/go/go-duration.ts";
 import type { AuthConfig } from "../runtime/cri-messages.ts";
 import { matchesRepository } from "./pull-secrets.ts";
 

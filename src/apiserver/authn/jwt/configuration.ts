@@ -26,6 +26,8 @@ export interface JwtConfiguration {
     readonly extra?: readonly { readonly key: string; readonly valueExpression: string }[];
   };
   readonly userValidationRules?: readonly (Expression & { readonly message?: string })[];
+  /** Those that count (RS256, …); absent: all. Only flags choose them. */
+  readonly signingAlgorithms?: readonly string[];
 }
 
 export interface ClaimMapping {

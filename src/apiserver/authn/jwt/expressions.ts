@@ -2,6 +2,7 @@
 import { createEnvironment } from "../../../apimachinery/cel/environment.ts";
 import { activationOf, compile, evaluate } from "../../../apimachinery/cel/program.ts";
 import { dynType, mapType, stringType } from "../../../apimachinery/cel/check/types.ts";
+import { userInfoType } from "../../../apimachinery/cel/schema/variable-types.ts";
 import { childrenOf } from "../../../apimachinery/cel/syntax/ast.ts";
 import type { Expr } from "../../../apimachinery/cel/syntax/ast.ts";
 import { fromJson } from "../../../apimachinery/cel/eval/json-values.ts";
@@ -30,7 +31,7 @@ export function compileExpression(variable: "claims" | "user", text: string): Co
   if (!("program" in compilation)) throw new ExpressionError(compilation.errors);
   const { program } = compilation;
   return (values) => {
-    const outcome = evaluate(program, activationOf({ [variable]: () => fromJson(values, objectType) }));
+    const outcome = evaluate(program, activationOf({ [variable]: () => fromJson(values, variable === "user" ? userInfoType : objectType) }));
     if ("error" in outcome) throw new ExpressionError(`expression '${text}' resulted in error: ${outcome.error}`);
     const { value } = outcome;
     if (value === null || typeof value === "string" || typeof value === "boolean") return { value };
@@ -62,5 +63,5 @@ const isText = (expr: Expr | undefined, text: string): boolean => expr?.kind ===
 
 const environments = {
   claims: createEnvironment({ variables: { claims: objectType }, libraries }),
-  user: createEnvironment({ variables: { user: objectType }, libraries }),
+  user: createEnvironment({ variables: { user: userInfoType }, libraries }),
 } as const;

@@ -20,6 +20,8 @@ export function jwtTokens(
     const read = readToken(token);
     if (read === undefined || read.claims["iss"] !== issuer.url) return undefined;
     try {
+      if (configuration.signingAlgorithms?.includes(String(read.header.alg)) === false)
+        throw new ClaimError("verify token: oidc: id token signed with unsupported algorithm");
       checkSignature(read, parts.keys);
       checkClaims(read.claims, issuer.audiences, parts.clock.nowMs());
       return { user: toUser(read.claims) };

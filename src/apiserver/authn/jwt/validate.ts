@@ -49,8 +49,7 @@ function duplicates({ issuer }: JwtConfiguration, seen: Readonly<Record<"url" | 
 
 function validateIssuer({ issuer }: JwtConfiguration, ownIssuers: readonly string[], path: FieldPath): FieldError[] {
   const { url = "", discoveryURL = "", certificateAuthority = "", egressSelectorType = "" } = (issuer ?? {}) as Partial<JwtConfiguration["issuer"]>;
-  const errors = url === "" ? [required(path.child("url"))] : validateUrl(url, path.child("url"));
-  if (ownIssuers.includes(url)) errors.push(invalid(path.child("url"), url, `URL must not overlap with disallowed issuers: [${ownIssuers.join(" ")}]`));
+  const errors = validateIssuerUrl(url, ownIssuers, path);
   if (discoveryURL !== "") {
     if (discoveryURL.replace(/\/$/, "") === url.replace(/\/$/, ""))
       errors.push(invalid(path.child("discoveryURL"), discoveryURL, "discoveryURL must be different from URL"));
@@ -61,6 +60,12 @@ function validateIssuer({ issuer }: JwtConfiguration, ownIssuers: readonly strin
   errors.push(...validateAudiences(issuer, path));
   if (certificateAuthority !== "" && !isCertificate(certificateAuthority))
     errors.push(invalid(path.child("certificateAuthority"), "<omitted>", "data does not contain any valid RSA or ECDSA certificates"));
+  return errors;
+}
+
+export function validateIssuerUrl(url: string, ownIssuers: readonly string[], path: FieldPath): FieldError[] {
+  const errors = url === "" ? [required(path.child("url"))] : validateUrl(url, path.child("url"));
+  if (ownIssuers.includes(url)) errors.push(invalid(path.child("url"), url, `URL must not overlap with disallowed issuers: [${ownIssuers.join(" ")}]`));
   return errors;
 }
 

@@ -1,15 +1,13 @@
 /** The files of the API server's flags that are read again while it runs. */
 import { certificatesOf } from "../../../apiserver/authn/certificate-trust.ts";
-import type { AuthenticationConfiguration } from "../../../apiserver/authn/jwt/configuration.ts";
 import type { Reloads } from "../../../apiserver/reloads.ts";
-import { yamlToJson } from "../../../apimachinery/yaml/yaml.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import { followAuthority } from "../../certificates/authority-following.ts";
 import type { AuthoritySource } from "../../certificates/authority-following.ts";
 import { FollowedFile } from "../../files/followed-file.ts";
 import { readText } from "../../files/read-text.ts";
-import { authorizationFrom } from "./apiserver-files.ts";
+import { authenticationFrom, authorizationFrom } from "./apiserver-files.ts";
 import { last } from "./apiserver-flags/flag-values.ts";
 import type { Flags } from "./apiserver-flags/flag-values.ts";
 
@@ -37,7 +35,7 @@ export async function followFiles(
       replaceClients();
     },
     "requestheader-client-ca-file": (text) => reloads.proxyAuthorities(text),
-    "authentication-config": (text) => reloads.authentication(text, () => yamlToJson(Buffer.from(text)) as AuthenticationConfiguration),
+    "authentication-config": (text) => reloads.authentication(text, () => authenticationFrom(text, last(flags, "authentication-config")!)),
     "authorization-config": async (text) =>
       reloads.authorization(text, await authorizationFrom(text).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))),
   };

@@ -120,6 +120,15 @@ function* identity(flags: Flags): Iterable<string> {
   if (new Set(modes).size < modes.length) yield `authorization-mode [${modes.map(goQuote).join(" ")}] has mode specified more than once`;
   if (modes.includes("Webhook") && !flags.has("authorization-webhook-config-file")) yield "authorization-mode Webhook's authorization config file not passed";
   if (modes.includes("ABAC") && !flags.has("authorization-policy-file")) yield "authorization-mode ABAC's authorization policy file not passed";
+  const isByWebhookFlags = [...flags.keys()].some((name) => name.startsWith("authorization-webhook-"));
+  if (flags.has("authorization-config") && (flags.has("authorization-mode") || isByWebhookFlags))
+    yield "--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined";
+  else {
+    for (const [flag, mode] of Object.entries({ "authorization-policy-file": "ABAC", "authorization-webhook-config-file": "Webhook" }))
+      if (flags.has(flag) && !modes.includes(mode)) yield `cannot specify --${flag} without mode ${mode}`;
+  }
+  if (flags.has("authentication-config") && [...flags.keys()].some((name) => name.startsWith("oidc-")))
+    yield "authentication-config file and oidc-* flags are mutually exclusive";
   if (flags.has("oidc-issuer-url") !== flags.has("oidc-client-id"))
     yield "oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set";
   const longest = secondsOf(flags, "service-account-max-token-expiration", 0);
