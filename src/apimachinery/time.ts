@@ -182,8 +182,12 @@ function epochSeconds(year: number, month: number, day: number): number {
 }
 
 /** `2026-01-02T03:04:05` of seconds since 1970. */
+/** The last one asked for: what is written carries the time of the writing, many objects a second. */
+const latest = { seconds: Number.NaN, text: "" };
+
 function dateText(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().slice(0, -5);
+  if (latest.seconds !== seconds) Object.assign(latest, { seconds, text: new Date(seconds * 1000).toISOString().slice(0, -5) });
+  return latest.text;
 }
 
 function quote(text: string): string {

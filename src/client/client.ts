@@ -14,7 +14,7 @@ import {
   watchRequest,
 } from "./requests/request-builder.ts";
 import { resourceLabel } from "./resource-type.ts";
-import { decodeFrames, errorOf, readBody, retryAfterOf } from "./requests/response.ts";
+import { decodeFrames, errorOf, readBody, retryAfterOf, textOf } from "./requests/response.ts";
 import type { Clock } from "../base/clock.ts";
 import type { DeepReadonly } from "../apimachinery/json.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
@@ -176,7 +176,7 @@ export class Client {
 
   async #json<R>(request: RequestValue, subject: string, options: CallOptions): Promise<R> {
     const response = await this.#send(request, subject, options);
-    return JSON.parse(Buffer.from(await readBody(response.body)).toString("utf8")) as R;
+    return JSON.parse(textOf(await readBody(response.body))) as R;
   }
 
   /** Resolves with an answer of 2xx, after the retries the server asked for. */

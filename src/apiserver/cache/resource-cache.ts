@@ -22,8 +22,8 @@ export interface CacheEvent {
   readonly previous: StoredObject | undefined;
   /** The map after this event. */
   readonly state: SortedMap<StoredObject>;
-  /** Encoded watch frames by form, made once for all watchers. */
-  readonly frames: Map<string, Buffer>;
+  /** Encoded watch frames by form, made once for all watchers, when the first one needs them. */
+  frames: Map<string, Buffer> | undefined;
 }
 
 /** Newest events whose frames are kept. */
@@ -111,10 +111,11 @@ export class ResourceCache {
     }
     const previous = wasUnreadable ? undefined : stored;
     const type = bytes === undefined ? "DELETED" : previous === undefined ? "ADDED" : "MODIFIED";
-    const event: CacheEvent = { type, revision, object, previous, state: this.#state, frames: new Map() };
+    const event: CacheEvent = { type, revision, object, previous, state: this.#state, frames: undefined };
     this.#window.push(event);
     // Watches that are further behind make frames of their own.
-    this.#window[this.#window.length - framedEvents]?.frames.clear();
+    const framed = this.#window[this.#window.length - framedEvents];
+    if (framed !== undefined) framed.frames = undefined;
     if (this.#window.length > this.#windowLimit) this.#trim(this.#window.length - (this.#windowLimit >> 1));
     return event;
   }

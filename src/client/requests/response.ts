@@ -14,9 +14,14 @@ export async function readBody(body: ResponseBody): Promise<Uint8Array> {
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }
 
+/** A body as text, without copying its bytes first. */
+export function textOf(body: Uint8Array): string {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+}
+
 /** What an answer that is not 2xx means; `subject` is what was asked for, such as `pods web`. */
 export function errorOf(response: ApiResponse, body: Uint8Array, asked: { method: string; subject: string }): StatusError {
-  const text = Buffer.from(body).toString("utf8");
+  const text = textOf(body);
   const status = parseStatus(text);
   if (status !== undefined) return new StatusError({ code: response.status, ...status });
   const retryAfterSeconds = retryAfterOf(response);

@@ -48,12 +48,7 @@ export class FrameEncoder {
   /** The frame of a cache event, shared where the form allows it. */
   event(event: CacheEvent): Buffer {
     if (this.#sharedKey === undefined) return this.object(event.type, event.object);
-    let frame = event.frames.get(this.#sharedKey);
-    if (frame === undefined) {
-      frame = this.object(event.type, event.object);
-      event.frames.set(this.#sharedKey, frame);
-    }
-    return frame;
+    return shared(event, this.#sharedKey, () => this.object(event.type, event.object));
   }
 
   /**
@@ -65,12 +60,7 @@ export class FrameEncoder {
     if (events.length === 1) return this.event(last);
     if (this.#sharedKey === undefined || events.length > sharedEventsAtMost) return Buffer.concat(events.map((event) => this.event(event)));
     const key = `${this.#sharedKey} ${keyPrefix} from ${events[0]!.revision}`;
-    let piece = last.frames.get(key);
-    if (piece === undefined) {
-      piece = Buffer.concat(events.map((event) => this.event(event)));
-      last.frames.set(key, piece);
-    }
-    return piece;
+    return shared(last, key, () => Buffer.concat(events.map((event) => this.event(event))));
   }
 
   object(type: EventType, stored: StoredObject): Buffer {
@@ -149,4 +139,12 @@ export class FrameEncoder {
       }
     }
   }
+}
+
+/** What an event's watchers share under `key`, made for the first of them. */
+function shared(event: CacheEvent, key: string, make: () => Buffer): Buffer {
+  const frames = (event.frames ??= new Map());
+  let frame = frames.get(key);
+  if (frame === undefined) frames.set(key, (frame = make()));
+  return frame;
 }
