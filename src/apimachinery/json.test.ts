@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { deepCopy, deepEqual, rawNumber } from "./json.ts";
+import { deepCopy, deepEqual, jsonTextOf, rawNumber } from "./json.ts";
+import type { JsonValue } from "./json.ts";
 
 /** Lists and objects in turn, so many levels deep. */
 function nested(levels: number, innermost: unknown): unknown {
@@ -45,4 +46,14 @@ test("copies are equal and share nothing, whatever the members are called and ho
 
 test("the order of members does not count", () => {
   assert.equal(deepEqual({ a: 1, b: { c: [1], d: 2 } }, { b: { d: 2, c: [1] }, a: 1 }), true);
+});
+
+test("the text of what is deeper than the stack", () => {
+  const inner = { a: [1, rawNumber("1.0"), 'x"', null, {}, []], ["__proto__"]: true };
+  const levels = 100_000;
+  const text = jsonTextOf(nested(levels, inner) as JsonValue);
+  const opening = '{"member":['.repeat(levels / 2);
+  assert.equal(text.slice(0, opening.length), opening);
+  assert.equal(text.slice(opening.length, -levels), JSON.stringify(inner));
+  assert.equal(text.slice(-levels), "]}".repeat(levels / 2));
 });

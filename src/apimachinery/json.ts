@@ -32,6 +32,41 @@ export function isRawNumber(value: unknown): value is RawNumber {
   return typeof value === "object" && value !== null && (value as RawNumber).rawJSON !== undefined && json.isRawJSON(value);
 }
 
+/** JSON text of a value however deep: `JSON.stringify` recurses, and what of the stack it may use is not known beforehand. */
+export function jsonTextOf(value: JsonValue): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return deepText(value);
+  }
+}
+
+function deepText(root: JsonValue): string {
+  const parts: string[] = [];
+  /** What is still to be written, the next thing last: values, and texts between them. */
+  const pending: ({ readonly value: JsonValue } | string)[] = [{ value: root }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (typeof next === "string") {
+      parts.push(next);
+      continue;
+    }
+    const { value } = next;
+    if (typeof value !== "object" || value === null || isRawNumber(value)) parts.push(JSON.stringify(value));
+    else if (Array.isArray(value)) {
+      parts.push("[");
+      pending.push("]");
+      for (let index = value.length - 1; index >= 0; index--) pending.push({ value: value[index]! }, index > 0 ? "," : "");
+    } else {
+      parts.push("{");
+      pending.push("}");
+      for (const [index, name] of Object.keys(value).entries().toArray().toReversed())
+        pending.push({ value: value[name]! }, `${index > 0 ? "," : ""}${JSON.stringify(name)}:`);
+    }
+  }
+  return parts.join("");
+}
+
 /** JSON text as Go's encoder writes it: `<`, `>`, `&` and the line separators of Unicode are escaped. */
 export function goJson(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, undefined, indent);

@@ -3,7 +3,7 @@
  * number of members found must equal the number of colons in the bytes, else there were duplicates. All else is read exactly.
  */
 import { readCbor } from "../cbor/read-cbor.ts";
-import { isRawNumber } from "../json.ts";
+import { isRawNumber, jsonTextOf } from "../json.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { StructSchema } from "../schema.ts";
 import { readYaml } from "../yaml/yaml.ts";
@@ -28,7 +28,7 @@ export function decodeObject(bytes: Uint8Array, schema: StructSchema, options: D
 export function decodeValue(value: JsonObject, schema: StructSchema): Decoded {
   const copy = plainCopy(value);
   const object = copy === undefined ? undefined : decodeFast(copy, schema);
-  return object === undefined ? decodeObject(Buffer.from(JSON.stringify(value)), schema, { mediaType: "json" }) : { object, faults: [] };
+  return object === undefined ? decodeObject(Buffer.from(jsonTextOf(value)), schema, { mediaType: "json" }) : { object, faults: [] };
 }
 
 /** Decodes `bytes` without a schema: the text of numbers that JavaScript would change is kept. Throws a `DecodeError`. */

@@ -217,7 +217,7 @@ function patchedScale(
     if (!isObject(patched)) throw badRequestError("the patch does not give an object");
     const { object, faults } = decodePatched(scaleSchema, patched, { type, patch });
     faults.unshift(...patchFaults);
-    if (faults.length > 0) reportPatchFaults(context, faults, { fieldValidation: options.fieldValidation, shown: shownPatch(patched, { type, patch }) });
+    if (faults.length > 0) reportPatchFaults(context, faults, { fieldValidation: options.fieldValidation, shown: () => shownPatch(patched, { type, patch }) });
     const scale = object as unknown as Scale;
     return hidesEntries && managedFields !== undefined ? { ...scale, metadata: { ...scale.metadata, managedFields } } : scale;
   };

@@ -1,7 +1,7 @@
 /** PATCH: JSON patch, merge patch, strategic merge patch and server-side apply. */
 import type { ApiResponse } from "../../../apimachinery/request.ts";
 import { DecodeError, decodeUntyped, decodeValue } from "../../../apimachinery/decode/decode-object.ts";
-import { deepCopy, isObject, setMember, sortedMembers } from "../../../apimachinery/json.ts";
+import { deepCopy, isObject, jsonTextOf, setMember, sortedKeys, sortedMembers } from "../../../apimachinery/json.ts";
 import type { JsonObject, JsonValue } from "../../../apimachinery/json.ts";
 import type { StructSchema } from "../../../apimachinery/schema.ts";
 import { apiVersionOf, parseApiVersion } from "../../../apimachinery/object.ts";
@@ -120,7 +120,7 @@ function patchObject(target: PatchTarget, old: KubeObject, { patch, faults: patc
   if (faults.length > 0)
     reportPatchFaults(context, faults, {
       fieldValidation: options.fieldValidation,
-      shown: shownPatch(patched, { type: target.type, patch, isCustom: definition.isCustom }),
+      shown: () => shownPatch(patched, { type: target.type, patch, isCustom: definition.isCustom }),
     });
   const result = object as unknown as KubeObject;
   result.metadata ??= {};
@@ -214,7 +214,7 @@ export function decodePatched(schema: StructSchema, patched: JsonObject, origin:
 /** The patched JSON as a custom resource. Throws 422 and, when apiVersion or kind are gone, 500. */
 function decodePatchedCustom(codec: ObjectCodec, patched: JsonObject) {
   if (patched["apiVersion"] === undefined) throw internalServerError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
-  const shown = JSON.stringify(sortedMembers(patched));
+  const shown = jsonTextOf(sortedMembers(patched));
   if (patched["kind"] === undefined) throw invalidPatch(shown, `Object 'Kind' is missing in '${shown}'`);
   try {
     return codec.decode(deepCopy(patched));
@@ -224,12 +224,24 @@ function decodePatchedCustom(codec: ObjectCodec, patched: JsonObject) {
   }
 }
 
-/** Members in order wherever the patch reached: only that was read. */
+/** Members in order wherever the patch reached: only that was read. Does not recurse. */
 function sortedWhere(patched: JsonObject, patch: JsonValue): JsonObject {
   if (!isObject(patch)) return patched;
-  return Object.fromEntries(
-    Object.entries(sortedTop(patched)).map(([name, value]) => [name, Object.hasOwn(patch, name) && isObject(value) ? sortedWhere(value, patch[name]!) : value]),
-  );
+  const root: JsonObject = {};
+  const pending: [target: JsonObject, source: JsonObject, reach: JsonObject][] = [[root, patched, patch]];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const [target, source, reach] = next;
+    for (const name of sortedKeys(source)) {
+      const value = source[name]!;
+      const below = Object.hasOwn(reach, name) ? reach[name]! : null;
+      if (isObject(value) && isObject(below)) {
+        const copy: JsonObject = {};
+        setMember(target, name, copy);
+        pending.push([copy, value, below]);
+      } else setMember(target, name, value);
+    }
+  }
+  return root;
 }
 
 function inReadOrder(patched: JsonObject, { type, patch }: { readonly type: PatchType; readonly patch: JsonValue }): JsonObject {
@@ -253,15 +265,11 @@ function reachOf(patch: JsonValue): JsonObject {
   return reach;
 }
 
-function sortedTop(patched: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(patched).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
 /** A strategic patch is shown itself in errors, the others by what they made, members sorted. */
 export function shownPatch(patched: JsonObject, origin: { readonly type: PatchType; readonly patch: JsonValue; readonly isCustom?: boolean }): string {
-  if (origin.isCustom === true) return JSON.stringify(sortedMembers(patched));
+  if (origin.isCustom === true) return jsonTextOf(sortedMembers(patched));
   if (origin.type === "application/strategic-merge-patch+json") return goText(origin.patch);
-  return JSON.stringify(inReadOrder(patched, origin));
+  return jsonTextOf(inReadOrder(patched, origin));
 }
 
 function invalidPatch(shown: string, fault: string): StatusError {
@@ -272,9 +280,9 @@ function invalidPatch(shown: string, fault: string): StatusError {
 export function reportPatchFaults(
   context: RequestContext,
   faults: readonly string[],
-  report: { readonly fieldValidation: WriteOptions["fieldValidation"]; readonly shown: string },
+  report: { readonly fieldValidation: WriteOptions["fieldValidation"]; readonly shown: () => string },
 ): void {
   if (report.fieldValidation === "Ignore") return;
-  if (report.fieldValidation === "Strict") throw invalidPatch(report.shown, `strict decoding error: ${faults.join(", ")}`);
+  if (report.fieldValidation === "Strict") throw invalidPatch(report.shown(), `strict decoding error: ${faults.join(", ")}`);
   for (const fault of faults) context.warnings.add(fault);
 }
