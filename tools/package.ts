@@ -9,7 +9,7 @@ import { filesByUrl, requireBanner } from "./files-by-url.ts";
 const root = path.dirname(import.meta.dirname);
 const dist = path.join(root, "dist");
 /** By the name of the export: `coracle/operator`. */
-const entries = { operator: "src/operator/index.ts", client: "src/client/index.ts", testing: "src/testing/public.ts" };
+const entries = { operator: "src/operator/index.ts", client: "src/client/index.ts", testing: "src/testing/public.ts", scheduler: "src/scheduler/index.ts" };
 
 run("tools/build.ts");
 await buildLibraries();

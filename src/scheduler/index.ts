@@ -1,5 +1,7 @@
 /** The scheduler: the best node for every pod, with reasons. */
 export { createScheduler } from "./scheduler.ts";
+export { runScheduler } from "./run-scheduler.ts";
+export type { RunSchedulerOptions } from "./run-scheduler.ts";
 export type { Scheduler, SchedulerOptions } from "./scheduler.ts";
 export { ConfigurationError } from "./config/configuration-error.ts";
 export { readConfiguration } from "./config/read-configuration.ts";

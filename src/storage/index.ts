@@ -3,7 +3,7 @@ export { openMemoryStore, type MemoryStoreOptions, type StoreImage } from "./mem
 export type { LmdbStoreOptions } from "./lmdb-store.ts";
 export type { EtcdStoreOptions } from "./etcd-store.ts";
 export type { EtcdTls } from "./etcd/connection.ts";
-export { holdsStore } from "./lmdb/directory.ts";
+export { holdsStore } from "./lmdb/format-file.ts";
 export { CompactedError, StoreError } from "./store.ts";
 export type { Mutation, MutationResult, RangeOptions, RangeResult, Store, StoredValue, StoreEvent, StoreEvents } from "./store.ts";
 export type { WindowLimits } from "./event-window.ts";

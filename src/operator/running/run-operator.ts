@@ -80,8 +80,8 @@ export async function runOperator(operator: Operator, options: RunOptions = {}):
   log.info("Stopped operator", { operator: operator.name });
 }
 
-/** A signal that aborts on SIGTERM and SIGINT; a second one ends the process at once. */
-function untilSignalled(): { readonly signal: AbortSignal; [Symbol.dispose](): void } {
+/** A signal that aborts on SIGTERM and SIGINT; a second one ends the process at once. Disposed of, it no longer listens. */
+export function untilSignalled(): { readonly signal: AbortSignal; [Symbol.dispose](): void } {
   const controller = new AbortController();
   const stop = (name: NodeJS.Signals) => {
     if (controller.signal.aborted) process.exit(1);

@@ -1,6 +1,6 @@
 /** What is checked before a data directory is opened: that it can be used, that its format is known, that its checkpoint is sound. */
 import { execFile } from "node:child_process";
-import { chmod, link, mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -8,6 +8,7 @@ import { KeyIndex } from "../key-index.ts";
 import { StoreError } from "../store.ts";
 import { Checkpoint, checkpointFile } from "./checkpoint.ts";
 import { syncDirectory } from "./durable-file.ts";
+import { formatFile, formatVersion, writeFormat } from "./format-file.ts";
 import { messageOf } from "./log.ts";
 import { runningOwner } from "./owner.ts";
 import type { CheckpointReport } from "./verify-checkpoint.ts";
@@ -41,8 +42,6 @@ export function inUse(directory: string, pid: number | undefined): StoreError {
   return new StoreError("Unavailable", `${directory} is in use by ${who}; stop it, or choose another data directory`);
 }
 
-const formatFile = "format";
-const formatVersion = 1;
 /** Revision of an empty store, as etcd's. */
 const firstRevision = 1;
 
@@ -53,24 +52,6 @@ async function listDirectory(directory: string): Promise<string[]> {
   } catch (error) {
     throw new StoreError("Unavailable", `the data directory cannot be used: ${messageOf(error)}; correct its permissions, or choose another one`, error);
   }
-}
-
-/** Whether an embedded store lies there, of whatever version. */
-export async function holdsStore(directory: string): Promise<boolean> {
-  const text = await readFile(join(directory, formatFile), "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(error.code ?? "")) return "";
-    throw error;
-  });
-  return /^coracle-store \d+\n$/.test(text);
-}
-
-/** Says, durably, which format the directory has. */
-export async function writeFormat(directory: string): Promise<void> {
-  const path = join(directory, formatFile);
-  const draft = `${path}.new-${process.pid}`;
-  await writeFile(draft, `coracle-store ${formatVersion}\n`, { mode: 0o600, flush: true });
-  await rename(draft, path);
-  await syncDirectory(directory);
 }
 
 /** Makes an empty checkpoint. It appears under its name when it is whole; when two processes try, the first one's stays. */

@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { KeyIndex } from "../key-index.ts";
 import { Checkpoint, checkpointFile } from "../lmdb/checkpoint.ts";
-import { writeFormat } from "../lmdb/directory.ts";
+import { writeFormat } from "../lmdb/format-file.ts";
 import { syncDirectory } from "../lmdb/durable-file.ts";
 import { StoreError } from "../store.ts";
 import { sortKey } from "../version.ts";

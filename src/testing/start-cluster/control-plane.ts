@@ -6,7 +6,7 @@ import { createKubelet, createSimulatedRuntime, nodeNetworkCalls, NoStorage, sim
 import type { ContainerRuntime } from "../../kubelet/index.ts";
 import type { ReconcileRecord } from "../../operator/index.ts";
 import { createScheduler } from "../../scheduler/index.ts";
-import type { Scheduler } from "../../scheduler/index.ts";
+import type { Scheduler, SchedulerOptions } from "../../scheduler/index.ts";
 import { createProvisioner, noDirectories, provisionerRules } from "../../storage-provisioner/index.ts";
 import { testAuthority } from "../authority.ts";
 import type { ClusterComponent } from "../component.ts";
@@ -17,10 +17,10 @@ export function controllers(selection: readonly string[], onReconciled: (record:
 }
 
 /** `onStart` gets each scheduler that the component makes. */
-export function scheduler(onStart: (scheduler: Scheduler) => void): ClusterComponent {
+export function scheduler(onStart: (scheduler: Scheduler) => void, options: Pick<SchedulerOptions, "config" | "plugins"> = {}): ClusterComponent {
   return async ({ transportFor, clock, random, log, signal }) => {
     const transport = transportFor({ username: "system:kube-scheduler", groups: ["system:authenticated"] });
-    const made = createScheduler({ transport, clock, random, log, hostName: "control-plane", keptDecisions: 1000 });
+    const made = createScheduler({ ...options, transport, clock, random, log, hostName: "control-plane", keptDecisions: 1000 });
     onStart(made);
     await made.run(signal);
   };

@@ -14,7 +14,7 @@ import type { Clock } from "../../base/clock.ts";
 import { resources } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
 import type { Operator } from "../../operator/index.ts";
-import type { Decision, Scheduler } from "../../scheduler/index.ts";
+import type { Decision, Scheduler, SchedulerOptions } from "../../scheduler/index.ts";
 import { TestCluster } from "../cluster.ts";
 import type { ClusterComponent } from "../component.ts";
 import { WallClock } from "../wall-clock.ts";
@@ -44,8 +44,8 @@ export interface StartClusterOptions {
   readonly nodes?: number;
   /** As kube-controller-manager's `--controllers`. Default `["*"]`; `[]` for none, as envtest has it. */
   readonly controllers?: readonly string[];
-  /** Default true. */
-  readonly scheduler?: boolean;
+  /** Default true; or how it is configured, and with which plugins of one's own. */
+  readonly scheduler?: boolean | Pick<SchedulerOptions, "config" | "plugins">;
   /** Objects, or YAML documents, that are there at the start: custom resource definitions are served by then. */
   readonly objects?: readonly (KubeObject | string)[];
   /** Where the cluster's own log goes. Default: nowhere. */
@@ -68,7 +68,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<C
   const components: Record<string, ClusterComponent> = {
     ...(selection.length > 0 && { controllers: controllers(selection, story.decided) }),
     ...(selection.length > 0 && { storage }),
-    ...(options.scheduler !== false && { scheduler: scheduler((made) => parts.schedulers.push(made)) }),
+    ...(options.scheduler !== false && { scheduler: scheduler((made) => parts.schedulers.push(made), options.scheduler === true ? {} : options.scheduler) }),
     ...Object.fromEntries(nodes.map(({ name, kubelet }) => [name, kubelet])),
   };
   const inner = await TestCluster.start<PassingClock>(
