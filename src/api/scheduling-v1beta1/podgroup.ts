@@ -9,8 +9,6 @@ import { defaultGroup, validateGroup, validateGroupClaims, validateWorkloadRefer
 import type { PodGroup } from "./types.ts";
 
 const specPath = FieldPath.root("spec");
-/** Holds a group until no pod of it is left. */
-const protection = "scheduling.k8s.io/podgroup-protection";
 
 export const podGroups = defineKind<PodGroup>({
   gvk: { group: "scheduling.k8s.io", version: "v1beta1", kind: "PodGroup" },
@@ -20,8 +18,6 @@ export const podGroups = defineKind<PodGroup>({
   create: {
     prepare(group) {
       delete group.status;
-      const finalizers = group.metadata.finalizers ?? [];
-      if (!finalizers.includes(protection)) group.metadata.finalizers = [...finalizers, protection];
     },
     validate: validatePodGroup,
   },

@@ -31,7 +31,7 @@ import { resourceQuota } from "./quota/resource-quota.ts";
 import { denyServiceExternalIps } from "./services/deny-external-ips.ts";
 import { persistentVolumeClaimResize } from "./storage/claim-resize.ts";
 import { defaultIngressClass, defaultStorageClass } from "./storage/default-class.ts";
-import { storageObjectInUseProtection } from "./storage/object-in-use-protection.ts";
+import { podGroupProtection, storageObjectInUseProtection } from "./storage/object-in-use-protection.ts";
 import { mutatingAdmissionWebhook } from "./webhooks/mutating-webhooks.ts";
 import { validatingAdmissionWebhook } from "./webhooks/validating-webhooks.ts";
 
@@ -81,6 +81,7 @@ const known: readonly KnownPlugin[] = [
   onDemand(extendedResourceToleration),
   byDefault(defaultStorageClass),
   byDefault(storageObjectInUseProtection),
+  byDefault(podGroupProtection),
   onDemand(ownerReferencesPermissionEnforcement),
   byDefault(persistentVolumeClaimResize),
   byDefault(runtimeClass),
