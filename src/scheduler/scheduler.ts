@@ -64,6 +64,7 @@ interface Live {
   readonly pods: Lister<Pod>;
 }
 
+/** What a scheduler works with, and how it is configured. All but the first four have defaults. */
 export interface SchedulerOptions {
   readonly transport: Transport;
   readonly clock: Clock;
@@ -84,6 +85,7 @@ export interface SchedulerOptions {
   readonly keptDecisions?: number;
 }
 
+/** A scheduler; made by `createScheduler`. */
 export interface Scheduler {
   /** Schedules until `signal` aborts and all writes have ended. */
   run(signal: AbortSignal): Promise<void>;

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { connectionSettings, parseKubeconfig, TlsTransport } from "../../client/index.ts";
 
+/** A way to the API server. */
 export interface Connection {
   readonly transport: TlsTransport;
   readonly namespace: string;
@@ -12,6 +13,7 @@ export interface Connection {
   readonly isInside: boolean;
 }
 
+/** Where `connect` looks for its cluster. */
 export interface ConnectOptions {
   readonly clock: Clock;
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -27,6 +27,7 @@ export interface SchedulerConfiguration {
   };
 }
 
+/** How pods with one `schedulerName` are scheduled. */
 export interface ProfileConfiguration {
   readonly schedulerName?: string;
   readonly percentageOfNodesToScore?: number;
@@ -49,6 +50,7 @@ export type ExtensionPoint =
   | "bind"
   | "postBind";
 
+/** The plugins of an extension point that are turned on and off, beside those that are on by default. */
 export interface PluginSet {
   readonly enabled?: readonly { readonly name: string; readonly weight?: number }[];
   /** `*` disables all. */

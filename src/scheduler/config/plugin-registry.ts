@@ -33,6 +33,7 @@ import type { PluginArgs } from "./configuration.ts";
 
 /** How each plugin is made. Plugins from outside the tree are added to it. */
 export type PluginRegistry = Readonly<Record<string, PluginFactory>>;
+/** Makes a plugin for a profile. `args` are all `pluginConfig` of the profile, by plugin name. */
 export type PluginFactory = (args: PluginArgs & Readonly<Record<string, unknown>>, services: PluginServices) => Plugin;
 
 /** What plugins may use besides the snapshot. */

@@ -12,6 +12,7 @@ import type { FilterAnswer } from "./wire.ts";
 
 /** Sends a POST to an extender. Rejects when there is no answer; redirects are not followed. */
 export type ExtenderPost = (request: ExtenderRequest, signal: AbortSignal) => Promise<{ readonly status: number; readonly body: Uint8Array }>;
+/** A POST to an extender. */
 export interface ExtenderRequest {
   readonly url: string;
   readonly body: Uint8Array;

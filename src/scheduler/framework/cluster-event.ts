@@ -31,6 +31,7 @@ export type EventResource =
   | "Namespace"
   | "*";
 
+/** What happened to an object; `UpdateNode…` and `UpdatePod…` tell what changed in it. */
 export type EventAction =
   | "Add"
   | "Delete"

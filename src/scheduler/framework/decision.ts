@@ -16,11 +16,13 @@ interface Decided {
   readonly nodes: number;
   readonly examined: number;
 }
+/** The pod goes to `node`, the best of those in `scores`. */
 export interface Assigned extends Decided {
   readonly kind: "assigned";
   readonly node: NodeInfo;
   readonly scores: Scores;
 }
+/** No node can take the pod now. */
 export interface Unschedulable extends Decided {
   readonly kind: "unschedulable";
   /** The text of the pod's condition and event. */
@@ -30,6 +32,7 @@ export interface Unschedulable extends Decided {
   readonly pendingPlugins: ReadonlySet<string>;
   readonly postFilter: PostFilterResult | undefined;
 }
+/** An error ended the attempt: it is made again after a while. */
 export interface Failed extends Decided {
   readonly kind: "failed";
   readonly message: string;

@@ -77,12 +77,14 @@ export interface Reservation {
   revert?(signal: AbortSignal): Promise<void>;
 }
 
+/** The pod waits on its way to the node, at most `waitMs`. */
 export interface PermitWait {
   readonly waitMs: number;
   /** Resolves when the pod may go on. */
   allowed(signal: AbortSignal): Promise<Refusal | undefined>;
 }
 
+/** What could let in a pod that fits nowhere. */
 export interface PostFilterResult {
   /** What the pod's message says after the nodes' reasons. */
   readonly message: string;

@@ -13,19 +13,24 @@ export interface Refusal {
   readonly plugin?: string;
 }
 
+/** A refusal that pods which leave could lift. */
 export function unschedulable(...reasons: string[]): Refusal {
   return { code: "unschedulable", reasons };
 }
+/** A refusal that no preemption would lift. */
 export function unresolvable(...reasons: string[]): Refusal {
   return { code: "unresolvable", reasons };
 }
+/** A refusal while what is missing is being made: the pod is tried again without back-off. */
 export function pending(...reasons: string[]): Refusal {
   return { code: "pending", reasons };
 }
+/** An error: the pod is tried again after a back-off, whatever happens. */
 export function failed(...reasons: string[]): Refusal {
   return { code: "failed", reasons };
 }
 
+/** Whether what an extension point answered is a refusal. */
 export function isRefusal(value: object): value is Refusal {
   return "code" in value && "reasons" in value;
 }
