@@ -30,6 +30,7 @@ export function createEndpoint(server: ServerState): Endpoint {
     hasStorageHash: server.isEnabled("StorageVersionHash"),
   });
   const openApi = new OpenApiDocuments(server.resources, server.descriptions, {
+    clock: server.clock,
     hasEnums: server.isEnabled("OpenAPIEnums"),
     publications: server.publications,
   });
@@ -42,7 +43,7 @@ export function createEndpoint(server: ServerState): Endpoint {
       handleDiscovery(context, documents) ??
       (await handleHealth(context, healthEndpoints)) ??
       handleVersion(context) ??
-      handleOpenApi(context, openApi) ??
+      (await handleOpenApi(context, openApi)) ??
       (await handleMetrics(context, healthEndpoints)) ??
       handleIssuer(context) ??
       handleFairnessDumps(context) ??

@@ -27,3 +27,21 @@ export class Pacer {
     this.#startMs = this.#clock.monotonicMs();
   }
 }
+
+/** Work that is cut into steps by `yield`, with turns for others between its slices. */
+export async function inSlices<T>(clock: Clock, work: Generator<void, T>): Promise<T> {
+  const pacer = new Pacer(clock);
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+    if (pacer.isDue()) await pacer.turn();
+  }
+}
+
+/** The same work in one go. */
+export function atOnce<T>(work: Generator<void, T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}

@@ -3,6 +3,7 @@
  * a minute; what was known stays, marked stale, while a server cannot be asked. Driven by the index of APIServices; runs in the server's task
  * group.
  */
+import { atOnce } from "../../base/pacer.ts";
 import { createHash } from "node:crypto";
 import { sleep } from "../../base/clock.ts";
 import { isObject } from "../../apimachinery/json.ts";
@@ -151,7 +152,7 @@ async function fetchV2(server: ServerState, remote: RemoteVersion): Promise<Json
   const found = await fetchDocument(server, remote, { path: "/openapi/v2", accept: "application/json", user: openApiUser });
   if (found === undefined) return undefined;
   const part = partBelow(found.document, versionPath(remote));
-  encodeDocument({ swagger: "2.0", info: { title: "", version: "" }, ...part }, messagesV2);
+  atOnce(encodeDocument({ swagger: "2.0", info: { title: "", version: "" }, ...part }, messagesV2));
   return part;
 }
 

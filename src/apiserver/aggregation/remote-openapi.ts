@@ -1,4 +1,5 @@
 /** OpenAPI documents of extension API servers: their part in the documents of this server. Pure. */
+import { atOnce } from "../../base/pacer.ts";
 import { deepEqual, isObject } from "../../apimachinery/json.ts";
 import type { JsonObject, JsonValue } from "../../apimachinery/json.ts";
 import { referencedDefinitions } from "../openapi/document-v3.ts";
@@ -9,7 +10,7 @@ const prefix = "#/definitions/";
 export function partBelow(document: JsonObject, root: string): JsonObject {
   const paths = Object.fromEntries(Object.entries(members(document["paths"])).filter(([path]) => path === root || path.startsWith(`${root}/`)));
   const definitions = members(document["definitions"]);
-  return { paths, definitions: referencedDefinitions(paths, prefix, (name) => members(definitions[name])) };
+  return { paths, definitions: atOnce(referencedDefinitions(paths, prefix, (name) => members(definitions[name]))) };
 }
 
 /** A version 2 document with the parts of others. A definition that says something else than one of the same name gets a name of its own. */

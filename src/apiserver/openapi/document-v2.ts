@@ -9,11 +9,16 @@ import type { ApiOperation, PathItem } from "./operations.ts";
 import type { Parameter } from "./parameters.ts";
 import { referencePrefix } from "./type-definitions.ts";
 
-export function documentV2({ info, paths, definition, types = [] }: DocumentParts): JsonObject {
+/** Steps of making it. */
+export function* documentV2({ info, paths, definition, types = [] }: DocumentParts): Generator<void, JsonObject> {
   const shared = new SharedParameters();
-  const items = Object.fromEntries(paths.map((path) => [path.path, pathItem(path, shared)]));
+  const items: JsonObject = {};
+  for (const path of paths) {
+    items[path.path] = pathItem(path, shared);
+    yield;
+  }
   const parameters = shared.definitions();
-  const definitions = referencedDefinitions(
+  const definitions = yield* referencedDefinitions(
     [items, parameters, types.map((name) => ({ $ref: `${referencePrefix.v2}${name}` }))],
     referencePrefix.v2,
     definition,

@@ -16,9 +16,14 @@ export interface DocumentParts {
   readonly hasSecurity: boolean;
 }
 
-export function documentV3({ info, paths, definition, types = [], hasSecurity }: DocumentParts): JsonObject {
-  const items = Object.fromEntries(paths.map((path) => [path.path, pathItem(path)]));
-  const schemas = referencedDefinitions([items, types.map((name) => ({ $ref: `${referencePrefix.v3}${name}` }))], referencePrefix.v3, definition);
+/** Steps of making it. */
+export function* documentV3({ info, paths, definition, types = [], hasSecurity }: DocumentParts): Generator<void, JsonObject> {
+  const items: JsonObject = {};
+  for (const path of paths) {
+    items[path.path] = pathItem(path);
+    yield;
+  }
+  const schemas = yield* referencedDefinitions([items, types.map((name) => ({ $ref: `${referencePrefix.v3}${name}` }))], referencePrefix.v3, definition);
   const hasSchemas = Object.keys(schemas).length > 0;
   return {
     openapi: "3.0.0",
@@ -33,8 +38,8 @@ export function documentV3({ info, paths, definition, types = [], hasSecurity }:
   };
 }
 
-/** Definitions of all types that a document refers to, directly or through others, by name. */
-export function referencedDefinitions(roots: JsonValue, prefix: string, definition: (name: string) => JsonObject): JsonObject {
+/** Steps of gathering the definitions of all types that a document refers to, directly or through others, by name. */
+export function* referencedDefinitions(roots: JsonValue, prefix: string, definition: (name: string) => JsonObject): Generator<void, JsonObject> {
   const found = new Map<string, JsonObject>();
   const open: JsonValue[] = [roots];
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
@@ -45,6 +50,7 @@ export function referencedDefinitions(roots: JsonValue, prefix: string, definiti
       const made = definition(name);
       found.set(name, made);
       open.push(made);
+      yield;
     }
     for (const member of Object.values(value)) open.push(member as JsonValue);
   }

@@ -1,10 +1,13 @@
 /**
  * OpenAPI documents of what is served: one of version 2 for everything, one of version 3 per group and version. Made when first asked for
- * and kept until the table of resources changes. A document follows from what `#signature` names, so that its hash needs no document.
+ * in slices of the event loop, and kept until the table of resources changes. A document follows from what `#signature` names, so that its hash needs no document.
  */
 import { createHash } from "node:crypto";
 import types from "../../api/data/types.json" with { type: "json" };
+import { isObject } from "../../apimachinery/json.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
+import type { Clock } from "../../base/clock.ts";
+import { inSlices } from "../../base/pacer.ts";
 import type { CompactType } from "../../apimachinery/schema.ts";
 import { versionInfo } from "../handlers/paths/version.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
@@ -30,7 +33,7 @@ import type { Dialect } from "./type-definitions.ts";
 export interface OpenApiDocument {
   readonly json: Uint8Array;
   /** Made when first asked for, and kept. */
-  readonly protobuf: () => Uint8Array;
+  readonly protobuf: () => Promise<Uint8Array>;
 }
 
 export class OpenApiDocuments {
@@ -40,13 +43,19 @@ export class OpenApiDocuments {
   /** Of extension API servers. */
   readonly #publications: Publications | undefined;
   readonly #definitions: TypeDefinitions;
-  readonly #documents = new Map<string, OpenApiDocument>();
+  readonly #documents = new Map<string, Promise<OpenApiDocument>>();
+  readonly #clock: Clock;
   readonly #hashes = new Map<string, string>();
   #base: string | undefined;
 
-  constructor(table: ResourceTable, descriptions: Descriptions, options: { readonly hasEnums: boolean; readonly publications?: Publications }) {
+  constructor(
+    table: ResourceTable,
+    descriptions: Descriptions,
+    options: { readonly clock: Clock; readonly hasEnums: boolean; readonly publications?: Publications },
+  ) {
     this.#table = table;
     this.#descriptions = descriptions;
+    this.#clock = options.clock;
     this.#hasEnums = options.hasEnums;
     this.#definitions = new TypeDefinitions({ types: compactTypes, descriptions, hasEnums: options.hasEnums });
     this.#publications = options.publications;
@@ -66,12 +75,12 @@ export class OpenApiDocuments {
   }
 
   /** The version 3 document at a path, or undefined. */
-  v3(path: string): OpenApiDocument | undefined {
+  v3(path: string): Promise<OpenApiDocument> | undefined {
     if (!this.paths().includes(path)) return undefined;
     return this.#kept(`v3 ${path}`, messagesV3, () => this.#makeV3(path));
   }
 
-  v2(): OpenApiDocument {
+  v2(): Promise<OpenApiDocument> {
     return this.#kept("v2", messagesV2, () => this.#makeV2());
   }
 
@@ -85,26 +94,26 @@ export class OpenApiDocuments {
     return hash;
   }
 
-  #makeV3(path: string): JsonObject {
+  *#makeV3(path: string): Generator<void, JsonObject> {
     const definitions = this.#resourcesAt(path);
     const isCustom = definitions.some((definition) => definition.isCustom);
     const custom = this.#customTypes(definitions, "v3");
-    return documentV3({
+    return yield* documentV3({
       info: isCustom ? customInfo : info,
-      paths: [...(isCustom ? [] : [discoveryPath(path)!]), ...resourcePaths(definitions, this.#descriptions)],
+      paths: [...(isCustom ? [] : [discoveryPath(path)!]), ...(yield* pathSteps(definitions, this.#descriptions))],
       types: [...custom.keys()],
       definition: (name) => this.#definition(name, custom, "v3", isCustom),
       hasSecurity: !isCustom,
     });
   }
 
-  #makeV2(): JsonObject {
+  *#makeV2(): Generator<void, JsonObject> {
     const definitions = [...this.#table];
     const custom = this.#customTypes(definitions, "v2");
     const paths: PathItem[] = this.paths().map((path) => discoveryPath(path)!);
-    const own = documentV2({
+    const own = yield* documentV2({
       info,
-      paths: [...paths, ...resourcePaths(definitions, this.#descriptions)].sort((a, b) => (a.path < b.path ? -1 : 1)),
+      paths: [...paths, ...(yield* pathSteps(definitions, this.#descriptions))].sort((a, b) => (a.path < b.path ? -1 : 1)),
       types: [...custom.keys()],
       definition: (name) => this.#definition(name, custom, "v2", false),
       hasSecurity: true,
@@ -163,21 +172,49 @@ export class OpenApiDocuments {
     ]);
   }
 
-  #kept(key: string, messages: MessageTypes, make: () => JsonObject): OpenApiDocument {
+  #kept(key: string, messages: MessageTypes, make: () => Generator<void, JsonObject>): Promise<OpenApiDocument> {
     let document = this.#documents.get(key);
     if (document === undefined) {
-      const json = Buffer.from(`${JSON.stringify(make())}\n`);
-      let protobuf: Uint8Array | undefined;
-      document = { json, protobuf: () => (protobuf ??= encodeDocument(JSON.parse(json.toString()) as JsonObject, messages)) };
+      document = this.#make(messages, make());
       this.#documents.set(key, document);
     }
     return document;
+  }
+
+  async #make(messages: MessageTypes, steps: Generator<void, JsonObject>): Promise<OpenApiDocument> {
+    const document = await inSlices(this.#clock, steps);
+    const json = Buffer.concat(await inSlices(this.#clock, textSteps(document)));
+    let protobuf: Promise<Uint8Array> | undefined;
+    return { json, protobuf: () => (protobuf ??= inSlices(this.#clock, encodeDocument(JSON.parse(json.toString()) as JsonObject, messages))) };
   }
 
   #forget(): void {
     this.#documents.clear();
     this.#hashes.clear();
   }
+}
+
+/** Paths of resources, definition by definition. */
+function* pathSteps(definitions: readonly ResourceDefinition[], descriptions: Descriptions): Generator<void, PathItem[]> {
+  const paths: PathItem[] = [];
+  for (const definition of definitions) {
+    paths.push(...resourcePaths([definition], descriptions));
+    yield;
+  }
+  return paths.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** A document's JSON, in pieces of one path or definition. */
+function* textSteps(document: JsonObject, isWhole = true): Generator<void, Buffer[]> {
+  const pieces: Buffer[] = [];
+  for (const [index, [name, value]] of Object.entries(document).entries()) {
+    const opening = `${index === 0 ? "{" : ","}${JSON.stringify(name)}:`;
+    if (isWhole && isObject(value) && Object.keys(value).length > 0) pieces.push(Buffer.from(opening), ...(yield* textSteps(value, false)));
+    else pieces.push(Buffer.from(opening + JSON.stringify(value)));
+    yield;
+  }
+  pieces.push(Buffer.from(isWhole ? "}\n" : "}"));
+  return pieces;
 }
 
 const compactTypes = types as unknown as Readonly<Record<string, CompactType>>;

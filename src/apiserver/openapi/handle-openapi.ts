@@ -6,7 +6,7 @@ import type { RequestContext } from "../request-context.ts";
 import type { OpenApiDocument, OpenApiDocuments } from "./documents.ts";
 
 /** The answer to an OpenAPI path, or undefined when the path is none. */
-export function handleOpenApi(context: RequestContext, documents: OpenApiDocuments): ApiResponse | undefined {
+export async function handleOpenApi(context: RequestContext, documents: OpenApiDocuments): Promise<ApiResponse | undefined> {
   const { path } = context.info;
   if (path === "/openapi/v2")
     return answer(context, { version: "v2", vary: "Accept-Encoding, Accept", hash: documents.hash(""), document: () => documents.v2() });
@@ -27,10 +27,10 @@ function index(documents: OpenApiDocuments): ApiResponse {
 }
 
 /** A document under its right hash never changes; under a wrong one the client is sent to the right one. */
-function groupVersion(context: RequestContext, documents: OpenApiDocuments, name: string): ApiResponse {
+async function groupVersion(context: RequestContext, documents: OpenApiDocuments, name: string): Promise<ApiResponse> {
   const hash = documents.hash(name);
   const asked = context.query.get("hash") ?? "";
-  const response = answer(
+  const response = await answer(
     context,
     { version: "v3", vary: "Accept", hash, document: () => documents.v3(name)! },
     asked !== "" && asked !== hash ? urlOf(documents, name) : undefined,
@@ -48,18 +48,18 @@ interface Answerable {
   readonly version: "v2" | "v3";
   readonly vary: string;
   readonly hash: string;
-  readonly document: () => OpenApiDocument;
+  readonly document: () => Promise<OpenApiDocument>;
 }
 
-function answer(context: RequestContext, { version, vary, hash, document }: Answerable, redirect?: string): ApiResponse {
+async function answer(context: RequestContext, { version, vary, hash, document }: Answerable, redirect?: string): Promise<ApiResponse> {
   const protobuf = `application/com.github.proto-openapi.spec.${version}.v1.0+protobuf`;
   const mediaType = acceptedType(context.request.headers["accept"], protobuf);
   if (mediaType === undefined) return empty(406, { vary });
   if (redirect !== undefined) return empty(301, { vary, "content-type": mediaType, location: redirect });
   const headers = { vary, etag: `"${hash}"` };
   if (matches(context.request.headers["if-none-match"], headers.etag)) return empty(304, headers);
-  const made = document();
-  return bytesResponse(200, mediaType, mediaType === protobuf ? made.protobuf() : made.json, headers);
+  const made = await document();
+  return bytesResponse(200, mediaType, mediaType === protobuf ? await made.protobuf() : made.json, headers);
 }
 
 /** The first type of Accept that there is; `@` and `.` before the protobuf version mean the same. */

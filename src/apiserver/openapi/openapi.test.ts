@@ -12,6 +12,8 @@ import { Descriptions } from "./descriptions.ts";
 import { OpenApiDocuments } from "./documents.ts";
 import type { OpenApiDocument } from "./documents.ts";
 import { groupWord } from "./operations.ts";
+import { atOnce } from "../../base/pacer.ts";
+import { VirtualClock } from "../../base/virtual-clock.ts";
 import { encodeDocument } from "./protobuf/encode-document.ts";
 import { messagesV2 } from "./protobuf/messages-v2.ts";
 import { messagesV3 } from "./protobuf/messages-v3.ts";
@@ -69,8 +71,8 @@ test("types in both dialects", () => {
   assert.ok(!JSON.stringify(withoutEnums.definition("api.core.v1.ContainerPort", "v3")).includes("enum"));
 });
 
-test("operations have Kubernetes' names", () => {
-  const body = bodyOf(new OpenApiDocuments(builtIn(), descriptions, { hasEnums: true }).v2());
+test("operations have Kubernetes' names", async () => {
+  const body = bodyOf(await new OpenApiDocuments(builtIn(), descriptions, { clock: new VirtualClock(), hasEnums: true }).v2());
   const table: [path: string, method: string, operationId: string, description: string][] = [
     ["/api/v1/namespaces/{namespace}/pods", "get", "listCoreV1NamespacedPod", "list or watch objects of kind Pod"],
     ["/api/v1/pods", "get", "listCoreV1PodForAllNamespaces", "list or watch objects of kind Pod"],
@@ -93,24 +95,24 @@ test("operations have Kubernetes' names", () => {
   assert.equal(groupWord("cr-openapi.example.com"), "CrOpenapiExampleCom");
 });
 
-test("every reference leads somewhere", () => {
-  const documents = new OpenApiDocuments(builtIn(), descriptions, { hasEnums: true });
+test("every reference leads somewhere", async () => {
+  const documents = new OpenApiDocuments(builtIn(), descriptions, { clock: new VirtualClock(), hasEnums: true });
   const references = (value: unknown) => new Set([...JSON.stringify(value).matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference!));
-  const body = bodyOf(documents.v2());
+  const body = bodyOf(await documents.v2());
   for (const reference of references(body)) {
     const [, section, name] = reference.split("/");
     assert.ok(Object.hasOwn(body[section!] as JsonObject, name!), reference);
   }
   for (const path of ["api/v1", "apis/apps/v1", "version"]) {
-    const document = bodyOf(documents.v3(path));
+    const document = bodyOf(await documents.v3(path));
     for (const reference of references(document))
       assert.ok(Object.hasOwn((document["components"] as JsonObject)["schemas"] as JsonObject, reference.split("/").at(-1)!), reference);
   }
 });
 
-test("custom resources come and go, and hashes with them", () => {
+test("custom resources come and go, and hashes with them", async () => {
   const table = builtIn();
-  const documents = new OpenApiDocuments(table, descriptions, { hasEnums: true });
+  const documents = new OpenApiDocuments(table, descriptions, { clock: new VirtualClock(), hasEnums: true });
   const before = documents.hash("");
   const pods = table.find("", "v1", "pods")!;
   const schema: JsonObject = {
@@ -130,7 +132,7 @@ test("custom resources come and go, and hashes with them", () => {
   };
   table.add(widgets);
   assert.notEqual(documents.hash(""), before);
-  const body = bodyOf(documents.v3("apis/example.com/v1"));
+  const body = bodyOf(await documents.v3("apis/example.com/v1"));
   const spec = (
     ((((body["components"] as JsonObject)["schemas"] as JsonObject)["com.example.v1.Widget"] as JsonObject)["properties"] as JsonObject)["spec"] as JsonObject
   )["properties"];
@@ -139,7 +141,7 @@ test("custom resources come and go, and hashes with them", () => {
     port: { "x-kubernetes-int-or-string": true, anyOf: [{ type: "integer" }, { type: "string" }] },
   });
   const inV2 = (
-    (((bodyOf(documents.v2())["definitions"] as JsonObject)["com.example.v1.Widget"] as JsonObject)["properties"] as JsonObject)["spec"] as JsonObject
+    (((bodyOf(await documents.v2())["definitions"] as JsonObject)["com.example.v1.Widget"] as JsonObject)["properties"] as JsonObject)["spec"] as JsonObject
   )["properties"];
   assert.deepEqual(inV2, { size: {}, port: { "x-kubernetes-int-or-string": true } });
   table.remove("example.com", "v1", "widgets");
@@ -148,10 +150,10 @@ test("custom resources come and go, and hashes with them", () => {
 });
 
 test("protobuf holds fields by number", () => {
-  const v2 = Buffer.from(encodeDocument({ swagger: "2.0", definitions: { A: { type: "object", "x-k": [1] } } }, messagesV2));
+  const v2 = Buffer.from(atOnce(encodeDocument({ swagger: "2.0", definitions: { A: { type: "object", "x-k": [1] } } }, messagesV2)));
   // NamedSchema "A" holds a TypeItem (22) and an extension (31) whose value is YAML text.
   assert.equal(v2.toString("hex"), "0a03322e304a220a200a0141121bb201080a066f626a656374fa010d0a03782d6b120612045b315d0a");
-  const v3 = Buffer.from(encodeDocument({ openapi: "3.0.0", info: { title: "T", version: "1" }, paths: {} }, messagesV3));
+  const v3 = Buffer.from(atOnce(encodeDocument({ openapi: "3.0.0", info: { title: "T", version: "1" }, paths: {} }, messagesV3)));
   assert.equal(v3.toString("latin1"), "\x0a\x053.0.0\x12\x06\x0a\x01T\x32\x011\x22\x00");
 });
 

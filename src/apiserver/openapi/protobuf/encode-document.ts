@@ -24,11 +24,15 @@ export interface MessageType {
 
 export type MessageTypes = Readonly<Record<string, MessageType>>;
 
-export function encodeDocument(document: JsonObject, types: MessageTypes): Uint8Array {
+/** Steps of encoding it. */
+export function* encodeDocument(document: JsonObject, types: MessageTypes): Generator<void, Uint8Array> {
   const encoder = new Encoder(types);
-  encoder.members("Document", document);
+  yield* encoder.steps("Document", document);
   return encoder.writer.finish();
 }
+
+/** Messages of the document itself, whose members are worked on step by step. */
+const steppedLevels = 3;
 
 /** The writer fills from the end: what comes last is written first. */
 class Encoder {
@@ -40,11 +44,16 @@ class Encoder {
   }
 
   members(name: string, value: JsonValue): void {
+    for (const _step of this.steps(name, value, 0));
+  }
+
+  /** Writes the members of a message; rests after each of those that are `levels` deep at most. */
+  *steps(name: string, value: JsonValue, levels = steppedLevels): Generator<void> {
     const type = this.#types[name];
     if (type === undefined) throw new Error(`no message ${name}`);
     if (type.choose !== undefined) {
       const chosen = type.choose(value);
-      if (chosen !== undefined) this.field(chosen[0], chosen[1], value);
+      if (chosen !== undefined) yield* this.#fieldSteps(chosen[0], chosen[1], value, levels);
       return;
     }
     const known: [number, FieldType, JsonValue][] = [];
@@ -55,8 +64,27 @@ class Encoder {
       else if (member.startsWith("x-") && type.extensions !== undefined) named.push([type.extensions, "yaml", member, item]);
       else if (type.others !== undefined) named.push([type.others[0], type.others[1], member, item]);
     }
-    for (const [number, kind, member, item] of named.toReversed()) this.#named(number, kind, member, item);
-    for (const [number, kind, item] of known.sort(([a], [b]) => b - a)) this.field(number, kind, item);
+    for (const [number, kind, member, item] of named.toReversed()) {
+      this.#named(number, kind, member, item);
+      if (levels > 0) yield;
+    }
+    for (const [number, kind, item] of known.sort(([a], [b]) => b - a)) yield* this.#fieldSteps(number, kind, item, levels - 1);
+  }
+
+  *#fieldSteps(number: number, type: FieldType, value: JsonValue, levels: number): Generator<void> {
+    const isScalar = ["string", "bool", "integer", "number", "yaml"].includes(type);
+    if (levels <= 0 || isScalar || type.startsWith("[]") || type.startsWith("<>")) {
+      this.field(number, type, value);
+      return;
+    }
+    const before = this.writer.length;
+    if (type.startsWith("{}")) {
+      for (const [name, item] of Object.entries(value as JsonObject).toReversed()) {
+        this.#named(1, type.slice(2), name, item);
+        yield;
+      }
+    } else yield* this.steps(type, value, levels);
+    this.writer.closeMessage(number, before);
   }
 
   field(number: number, type: FieldType, value: JsonValue): void {
