@@ -2,6 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { test } from "node:test";
+import { sleep } from "../base/clock.ts";
 import { resources } from "../client/index.ts";
 import { HollowNodes, TestCluster } from "../testing/index.ts";
 import type { ClusterComponent } from "../testing/index.ts";
@@ -88,6 +89,32 @@ test("a second deletion with less grace hurries the first", async () => {
   await cluster.client.delete(resources.pods, "default", "p", { gracePeriodSeconds: 2 });
   const tookMs = await cluster.until(async () => (await cluster.client.list(resources.pods, "default")).items.length === 0);
   equal(tookMs, 2000);
+});
+
+test("a sandbox half made is not told of, however slow the API is", async () => {
+  const bodies: string[] = [];
+  const component: ClusterComponent = (context) =>
+    kubeletOf("n1")({
+      ...context,
+      transportFor: (identity) => async (request) => {
+        if (request.path.endsWith("/pods/p/status")) {
+          bodies.push(Buffer.from(request.body).toString());
+          await sleep(context.clock, 5);
+        }
+        return context.transportFor(identity)(request);
+      },
+    });
+  await using cluster = await TestCluster.start({ components: { kubelet: component } });
+  await begin(cluster);
+  await cluster.client.create(resources.pods, {
+    metadata: { name: "p", namespace: "default" },
+    spec: { nodeName: "n1", automountServiceAccountToken: false, containers: [{ name: "c", image: "web:1" }] },
+  });
+  await cluster.until(async () => (await cluster.client.get(resources.pods, "default", "p")).status?.phase === "Running");
+  deepEqual(
+    bodies.flatMap((body) => body.match(/no pod sandbox exists|pod sandbox is not ready/g) ?? []),
+    ["no pod sandbox exists"],
+  );
 });
 
 test("a pod starts once its claim is bound to a volume that its node can reach", async () => {

@@ -64,7 +64,8 @@ export class PodWorker {
   #isRemoved = false;
   #isFinal = false;
   #isObjectGone = false;
-  /** A sandbox half made is not told of. */
+  /** What the status tells of: a sandbox half made is not told of, even when the writer comes to it late. */
+  #toldRuntime: PodRuntime = emptyPodRuntime;
   #isMakingSandbox = false;
   #stoppingGraceSeconds: number | undefined;
   /** Set when the kubelet ends the pod in less time than the pod asks for. */
@@ -419,7 +420,9 @@ export class PodWorker {
   }
 
   #touch(): void {
-    if (!this.#isObjectGone && !this.#isMakingSandbox) this.#writer.touch();
+    if (this.#isObjectGone || this.#isMakingSandbox) return;
+    this.#toldRuntime = this.#runtime;
+    this.#writer.touch();
   }
 
   #startWork(work: (signal: AbortSignal) => Promise<void>): void {
@@ -444,7 +447,7 @@ export class PodWorker {
     if (this.#rejection !== undefined) return rejectedStatus(pod, this.#rejection.reason, this.#rejection.message, nowMs);
     return podStatus({
       pod: this.#resize.granted(pod),
-      runtime: this.#runtime,
+      runtime: this.#toldRuntime,
       resize: this.#resize.conditions(),
       deviceHealth: (name) => this.#node.managers.health(this.uid, name),
       resources: (container) => this.#resize.resourcesOf(container),
