@@ -23,6 +23,14 @@ export async function whyNoOperators(): Promise<string | undefined> {
   return (await whyNoProgram("go")) ?? whyNoHelm ?? (address === undefined ? "needs an address other than loopback" : undefined);
 }
 
+interface HostOptions {
+  readonly port: number;
+  readonly kubeletPort: number;
+  readonly namespace: string;
+  /** Of `coracle up`. */
+  readonly args?: readonly string[];
+}
+
 export class OperatorHost implements AsyncDisposable {
   readonly instance: Instance;
   readonly folder = mkdtempSync(path.join(tmpdir(), "coracle-operator-"));
@@ -35,11 +43,11 @@ export class OperatorHost implements AsyncDisposable {
     this.#namespace = namespace;
   }
 
-  /** A cluster of simulated nodes; the operator lives in `namespace`. */
-  static async create(options: { readonly port: number; readonly kubeletPort: number; readonly namespace: string }): Promise<OperatorHost> {
+  /** A cluster of simulated nodes, unless `args` say otherwise; the operator lives in `namespace`. */
+  static async create(options: HostOptions): Promise<OperatorHost> {
     const instance = await Instance.create();
-    const args = ["--port", String(options.port), `--kubelet.port=${options.kubeletPort}`, "--runtime", "simulated", "--store", "memory"];
-    await instance.start({ args });
+    const args = options.args ?? ["--runtime", "simulated"];
+    await instance.start({ args: ["--port", String(options.port), `--kubelet.port=${options.kubeletPort}`, "--store", "memory", ...args] });
     return new OperatorHost(instance, options.namespace);
   }
 

@@ -79,6 +79,18 @@ describe("mutating webhooks", () => {
     );
   });
 
+  test("what they copy has a limit", async () => {
+    const webhook = new Patcher();
+    await using cluster = await start(webhook);
+    webhook.patch = [
+      { op: "add", path: "/data", value: { text: "x".repeat(1000) } },
+      ...Array.from({ length: 30 }, (_, index) => ({ op: "copy", from: "/data", path: `/data/copy${index}` })),
+    ];
+    const { status, json } = await ask(cluster, "POST", configMaps, configMap({ name: "a" }));
+    assert.equal(status, 500);
+    assert.match(String(json["message"]), /Unable to complete the copy, the accumulated size increase of copy is \d+, exceeding the limit 3145728/);
+  });
+
   for (const [failurePolicy, expected] of [
     [
       "Fail",
