@@ -49,12 +49,19 @@ describe("metrics-server", { skip: (await whyNoOperators()) ?? false, timeout: 1
       async () => ((await host.instance.kubectl("explain", "podmetrics.containers").catch(() => "")).includes("KIND:       PodMetrics") ? true : undefined),
       "its schema",
     );
-    await assert.rejects(host.instance.kubectl("get", "podmetrics", "--as=nobody"), /podmetrics|pods\.metrics\.k8s\.io is forbidden: User "nobody" cannot list/);
+    await assert.rejects(
+      host.instance.kubectl("get", "podmetrics", "--as=nobody"),
+      /podmetrics|pods\.metrics\.k8s\.io is forbidden: User "nobody" cannot list/,
+    );
   });
 
   test("top shows what it has measured", async () => {
     const top = (...words: string[]) => host.instance.kubectl("top", ...words, "--no-headers").catch(() => "");
-    await until(async () => /^busy +[1-9]\d*m +\d+Mi$/.test(await top("pods")) || undefined, () => `a busy pod; metrics-server said:\n${host.logs}`, 90_000);
+    await until(
+      async () => /^busy +[1-9]\d*m +\d+Mi$/.test(await top("pods")) || undefined,
+      () => `a busy pod; metrics-server said:\n${host.logs}`,
+      90_000,
+    );
     await until(async () => /^first +[1-9]\d*m +\d+% +\d+Mi +\d+%$/.test(await top("nodes")) || undefined, "the node");
   });
 

@@ -95,6 +95,27 @@ test("patterns with catastrophic matches, and rules with catastrophic patterns, 
     assert.equal((await ask(cluster, "POST", things(), thing(content))).status, 422, JSON.stringify(Object.keys(content)));
 });
 
+test("rules that cost too much when they run are stopped, one alone and all together", limited, async () => {
+  await using cluster = await TestCluster.start();
+  const rule = "self.l.all(a, self.l.all(b, a + b >= 0))";
+  const list = { type: "array", maxItems: 800, items: { type: "integer" } };
+  const schema = {
+    type: "object",
+    properties: { l: list },
+    "x-kubernetes-validations": Array.from({ length: 15 }, (_, index) => ({ rule: `${rule} || ${index} < 0` })),
+  };
+  assert.equal((await ask(cluster, "POST", crds, definition(schema))).status, 201);
+  await cluster.turn();
+  for (const [items, message] of [
+    [800, "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: " + rule],
+    [350, "validation failed due to running out of cost budget, no further validation rules will be run"],
+  ] as const) {
+    const { status, json } = await ask(cluster, "POST", things(), thing({ l: Array.from({ length: items }, (_, index) => index) }));
+    assert.equal(status, 422);
+    assert.ok(String(json["message"]).includes(message), String(json["message"]));
+  }
+});
+
 /** Answers every question with the same bytes. */
 class Liar implements WebhookConnector {
   body: Buffer = Buffer.alloc(0);
