@@ -23,9 +23,11 @@ describe("metrics-server", { skip: (await whyNoOperators()) ?? false, timeout: 1
     server = await host.run("metrics-server", "metrics-server", [
       `--secure-port=${port}`,
       `--cert-dir=${host.folder}`,
+      ...["authentication", "authorization"].map((what) => `--${what}-kubeconfig=${host.kubeconfigOf("metrics-server")}`),
       "--kubelet-preferred-address-types=InternalIP",
       "--kubelet-use-node-status-port",
       "--kubelet-insecure-tls",
+      "--kubelet-request-timeout=5s",
       "--metric-resolution=10s",
     ]);
     await host.publish("metrics-server", "https", port);
@@ -51,7 +53,7 @@ describe("metrics-server", { skip: (await whyNoOperators()) ?? false, timeout: 1
     );
     await assert.rejects(
       host.instance.kubectl("get", "podmetrics", "--as=nobody"),
-      /podmetrics|pods\.metrics\.k8s\.io is forbidden: User "nobody" cannot list/,
+      /pods\.metrics\.k8s\.io is forbidden: User "nobody" cannot list resource "pods" in API group "metrics\.k8s\.io" in the namespace "default"/,
     );
   });
 

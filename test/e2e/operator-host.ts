@@ -78,12 +78,17 @@ export class OperatorHost implements AsyncDisposable {
     await execute(helmPath(), args, { env: { ...process.env, KUBECONFIG: path.join(this.instance.dataDir, "kubeconfig"), HELM_CACHE_HOME: this.folder } });
   }
 
+  /** Where the kubeconfig of a program stands once it runs. */
+  kubeconfigOf(program: string): string {
+    return path.join(this.folder, `${program}.kubeconfig`);
+  }
+
   /** Starts an installed program as a service account. */
   async run(program: string, serviceAccount: string, args: readonly string[]): Promise<Session> {
     const token = await this.instance.kubectl("create", "token", serviceAccount, "--namespace", this.#namespace);
     const config = load(readFileSync(path.join(this.instance.dataDir, "kubeconfig"), "utf8")) as { users: { user: object }[] };
     config.users[0]!.user = { token };
-    const kubeconfig = path.join(this.folder, `${program}.kubeconfig`);
+    const kubeconfig = this.kubeconfigOf(program);
     writeFileSync(kubeconfig, JSON.stringify(config));
     const env = { ...process.env, POD_NAMESPACE: this.#namespace };
     const session = new Session(spawn(path.join(this.#programs, program), ["--kubeconfig", kubeconfig, ...args], { cwd: this.folder, env }));
