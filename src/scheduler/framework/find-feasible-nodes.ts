@@ -86,8 +86,10 @@ function examiner({ cycle, filters, verdicts }: FeasibleSearch, isWhole: boolean
     if (snapshot.hasNominations) {
       const promised = snapshot.nominatedTo(node.name);
       if (promised.length > 0) {
-        const work = () => refuseWithNominated(cycle, node, filters);
-        return others.length > 0 || promised.some(({ uid }) => uid === cycle.pod.uid) ? work() : verdicts.crowded.of(position, { node, promised }, work);
+        if (others.length > 0 || promised.some(({ uid }) => uid === cycle.pod.uid)) return refuseWithNominated(cycle, node, filters);
+        const known = verdicts.crowded.find(position, node, promised);
+        if (known !== undefined) return known.answer;
+        return verdicts.crowded.remember(position, { node, promised, answer: refuseWithNominated(cycle, node, filters) });
       }
     }
     let refusal: Refusal | undefined;

@@ -40,16 +40,23 @@ export interface NodeVerdicts {
 
 /** Answers that hold for a node info and for the very pods that were promised room on the node. */
 export class PromisedAnswers<T> {
-  readonly #known: ({ readonly node: NodeInfo; readonly promised: readonly PodInfo[]; readonly answer: T } | undefined)[] = [];
+  readonly #known: (PromisedAnswer<T> | undefined)[] = [];
 
-  /** What is known, or else what `work` finds. */
-  of(position: number, { node, promised }: { readonly node: NodeInfo; readonly promised: readonly PodInfo[] }, work: () => T): T {
+  find(position: number, node: NodeInfo, promised: readonly PodInfo[]): PromisedAnswer<T> | undefined {
     const known = this.#known[position];
-    if (known !== undefined && known.node === node && known.promised === promised) return known.answer;
-    const answer = work();
-    this.#known[position] = { node, promised, answer };
-    return answer;
+    return known !== undefined && known.node === node && known.promised === promised ? known : undefined;
   }
+
+  remember(position: number, answer: PromisedAnswer<T>): T {
+    this.#known[position] = answer;
+    return answer.answer;
+  }
+}
+
+export interface PromisedAnswer<T> {
+  readonly node: NodeInfo;
+  readonly promised: readonly PodInfo[];
+  readonly answer: T;
 }
 
 /** Answers to who would have to leave, which hold while the disruption budgets are the same. */

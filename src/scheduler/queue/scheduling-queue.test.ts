@@ -107,3 +107,16 @@ test("queue: a deleted pod is gone wherever it was", () => {
   equal(popped(), undefined);
   equal(queue.size, 0);
 });
+
+test("queue: a pod is taken out of line along with another, wherever it waits, but not past its gate", () => {
+  const { queue, popped } = queueOf();
+  for (const pod of [info("first"), info("waiting"), info("refused")]) queue.add(pod);
+  queue.giveBack(queue.claim("uid-refused")!, refusedBy("NodeResourcesFit"));
+  queue.add(podInfoOf(podOf("gated", { schedulingGates: [{ name: "g" }] })));
+  equal(popped(), "first");
+  deepEqual(
+    ["waiting", "refused", "gated", "first", "nobody"].map((name) => queue.claim(`uid-${name}`)?.info.name),
+    ["waiting", "refused", undefined, undefined, undefined],
+  );
+  equal(popped(), undefined);
+});

@@ -4,6 +4,8 @@ import { candidateOn, leastHarm } from "./candidate.ts";
 import type { DeepReadonly } from "../../../apimachinery/json.ts";
 import type { PodDisruptionBudget } from "../../../api/policy-v1/types.ts";
 import type { Random } from "../../../base/random.ts";
+import type { FilteredNode } from "../../framework/find-feasible-nodes.ts";
+import type { PromisedAnswers } from "../../framework/verdict-cache.ts";
 import type { Candidate, Diagnosis } from "../../framework/decision.ts";
 import type { Cycle, Plugin, PostFilterResult } from "../../framework/plugin.ts";
 import type { Refusal } from "../../framework/refusal.ts";
@@ -75,14 +77,26 @@ function findCandidates(
   const answers: Refusal[] = [];
   for (let index = 0; index < hopeful.length && candidates.length < wanted; index++) {
     const node = hopeful[(offset + index) % hopeful.length]!;
-    const promised = snapshot.nominatedTo(node.name);
-    const work = () => candidateOn(cycle, { node, filters }, budgets);
-    const isOwn = promised.some(({ uid }) => uid === cycle.pod.uid);
-    const answer = known === undefined || isOwn ? work() : known.of(snapshot.positionOf(node), { node, promised }, work);
+    const answer = known === undefined ? candidateOn(cycle, { node, filters }, budgets) : sharedCandidate(cycle, { node, filters }, { budgets, known });
     if (isRefusal(answer)) answers.push(answer);
     else candidates.push(answer);
   }
   return { candidates, answers };
+}
+
+/** What is known of the node from pods of the same template, or else is found. */
+function sharedCandidate(
+  cycle: Cycle,
+  start: FilteredNode,
+  { budgets, known }: { readonly budgets: readonly DeepReadonly<PodDisruptionBudget>[]; readonly known: PromisedAnswers<Candidate | Refusal> },
+): Candidate | Refusal {
+  const { node } = start;
+  const { snapshot, pod } = cycle;
+  const promised = snapshot.nominatedTo(node.name);
+  if (promised.some(({ uid }) => uid === pod.uid)) return candidateOn(cycle, start, budgets);
+  const position = snapshot.positionOf(node);
+  const before = known.find(position, node, promised);
+  return before === undefined ? known.remember(position, { node, promised, answer: candidateOn(cycle, start, budgets) }) : before.answer;
 }
 
 /** Differs whenever one of the budgets does. */
