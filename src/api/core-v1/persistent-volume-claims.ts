@@ -98,9 +98,6 @@ function validateChange(claim: PersistentVolumeClaim, old: PersistentVolumeClaim
     errors.push(forbidden(path.child("resources", "requests", "storage"), "field can not be less than status.capacity"));
   }
   errors.push(...immutable(FieldPath.root("volumeMode"), claim.spec?.volumeMode, old.spec?.volumeMode));
-  if (old.spec?.volumeAttributesClassName && claim.spec?.volumeAttributesClassName === undefined) {
-    errors.push(forbidden(path.child("volumeAttributesClassName"), "update from non-nil value to nil is forbidden"));
-  }
   return errors;
 }
 

@@ -163,6 +163,10 @@ test("volumes and claims", () => {
   const source = { kind: "PersistentVolumeClaim", name: "p" };
   assert.deepEqual(made(persistentVolumeClaims, { spec: { ...claim, dataSource: source } }).spec?.dataSourceRef, source);
   assert.deepEqual(change(persistentVolumeClaims, { spec: claim }, { spec: { ...claim, storageClassName: "late" } }).faults, []);
+  // The class of attributes of a bound claim may be taken away again (KEP-3751).
+  const bound = { ...made(persistentVolumeClaims, { spec: { ...claim, volumeAttributesClassName: "gold" } }), status: { phase: "Bound" } };
+  const { volumeAttributesClassName: _, ...spec } = bound.spec!;
+  assert.deepEqual(persistentVolumeClaims.update.validate?.({ ...bound, spec }, bound, context), []);
   assert.deepEqual(change(persistentVolumeClaims, { spec: claim }, { spec: { ...claim, volumeName: "v", volumeMode: "Block" } }).faults, [
     "spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims",
     'volumeMode: Invalid value: "Block": field is immutable',

@@ -7,6 +7,8 @@ const table = [
   { expression: `device.driver == "a"`, text: undefined },
   { expression: `dyn(device)`, text: undefined },
   { expression: `device.driver`, text: "must evaluate to bool or the unknown type, not string" },
+  { expression: `device.attributes["a"].b.matches("^x") && device.attributes.exists(d, device.attributes[d].exists(n, n.startsWith("x")))`, text: undefined },
+  { expression: `${"[1,2,3,4,5,6,7,8,9,10].all(a, ".repeat(7)}true${")".repeat(7)}`, text: "Forbidden: too complex, exceeds cost limit" },
   { expression: `1`, text: "must evaluate to bool or the unknown type, not int" },
 ];
 for (const { expression, text } of table) {

@@ -7,16 +7,18 @@ import {
   deviceEnvironment,
   deviceType,
   dynType,
+  estimateCost,
   jsonPatchType,
   listType,
   mutationEnvironment,
   nullType,
   objectLiteralType,
+  perCallLimit,
   runtimeTypeName,
   stringType,
 } from "../../../apimachinery/cel/index.ts";
-import type { CelType, Environment } from "../../../apimachinery/cel/index.ts";
-import { invalid } from "../../../apimachinery/field-error.ts";
+import type { CelType, CostNode, Environment, Range } from "../../../apimachinery/cel/index.ts";
+import { forbidden, invalid } from "../../../apimachinery/field-error.ts";
 import type { FieldError } from "../../../apimachinery/field-error.ts";
 import type { FieldPath } from "../../../apimachinery/field-path.ts";
 import type { ExpressionCheck } from "../../../api/strategy.ts";
@@ -28,8 +30,22 @@ type FailedCompilation = Exclude<ReturnType<typeof compile>, { readonly program:
 export function expressionErrors(check: ExpressionCheck, path: FieldPath): FieldError[] {
   const { expression, returns } = check;
   const compilation = compile(environmentOf(check), expression, ...returns.map(typeCalled));
-  if ("program" in compilation) return [];
+  if ("program" in compilation) {
+    const isTooCostly = check.environment === "device" && estimateCost(compilation.program, sizeInDevice).max > perCallLimit;
+    return isTooCostly ? [forbidden(path, "too complex, exceeds cost limit")] : [];
+  }
   return [invalid(path, expression, textOf(check, compilation))];
+}
+
+/** How large the parts of a device can be: the limits of ResourceSlices (resource.k8s.io/v1, DeviceAttribute and QualifiedName). */
+function sizeInDevice({ path }: CostNode): Range | undefined {
+  if (path === undefined || path.length === 0) return undefined;
+  const [, member, ...below] = path;
+  if (member === "driver") return { min: 0, max: 63 };
+  const isMap = member !== undefined && below.length < 2 && !below.includes("@keys");
+  if (isMap) return { min: 0, max: 32 };
+  // Names of domains and of attributes, and their texts.
+  return { min: 0, max: 64 };
 }
 
 function textOf({ environment }: ExpressionCheck, { phase, errors, type }: FailedCompilation): string {
