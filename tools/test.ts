@@ -100,6 +100,7 @@ async function runTests(group: string[], how: { isolation: "none" | "process"; c
   if (group.length === 0) return;
   const events = run({ ...how, files: group, ...(options.name !== undefined && { testNamePatterns: [options.name] }) });
   let pending = 0;
+  let hasBegun = false;
   let lastEventAt = performance.now();
   const count = (event: TestEvent, outcome: "pass" | "fail") => {
     const { name, file, skip, todo, details } = event;
@@ -115,12 +116,16 @@ async function runTests(group: string[], how: { isolation: "none" | "process"; c
   };
   events.on("test:pass", (event) => count(event, "pass"));
   events.on("test:fail", (event) => count(event, "fail"));
-  events.on("test:enqueue", () => pending++);
+  events.on("test:enqueue", () => {
+    hasBegun = true;
+    pending++;
+  });
   events.on("test:complete", () => pending--);
   events.on("data", () => (lastEventAt = performance.now()));
   // The runner ends when nothing is left to wait for: what a test leaves behind (a timer, a socket) would keep it waiting for ever.
   const watch = setInterval(() => {
-    if (how.isolation === "process" || pending > 0 || performance.now() - lastEventAt < 10_000) return;
+    // (Until the first test, files are being loaded.)
+    if (how.isolation === "process" || !hasBegun || pending > 0 || performance.now() - lastEventAt < 10_000) return;
     console.log(`✖ a test left something running: ${process.getActiveResourcesInfo().join(", ")}`);
     total.tests++;
     total.fail++;
