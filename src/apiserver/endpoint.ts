@@ -84,6 +84,7 @@ function handleIndex(context: RequestContext, documents: DiscoveryDocuments, hea
     ...group.versions.map((version) => `/apis/${version.groupVersion}`),
   ]);
   const health = (["healthz", "livez", "readyz"] as const).flatMap((name) => [`/${name}`, ...healthEndpoints[name].map((check) => `/${name}/${check.name}`)]);
+  const { isEnabled } = context.server;
   const paths = [
     "/.well-known/openid-configuration",
     "/api",
@@ -91,7 +92,7 @@ function handleIndex(context: RequestContext, documents: DiscoveryDocuments, hea
     "/apis",
     "/apis/",
     ...groups,
-    "/flagz",
+    ...(isEnabled("ComponentFlagz") ? ["/flagz"] : []),
     ...health,
     "/metrics",
     "/metrics/slis",
@@ -99,7 +100,7 @@ function handleIndex(context: RequestContext, documents: DiscoveryDocuments, hea
     "/openapi/v3",
     "/openapi/v3/",
     "/openid/v1/jwks",
-    "/statusz",
+    ...(isEnabled("ComponentStatusz") ? ["/statusz"] : []),
     "/version",
   ].sort();
   return bytesResponse(200, "application/json", jsonText({ paths }, true));
