@@ -9,7 +9,7 @@ import type { Job } from "../../api/batch-v1/types.ts";
 import type { Pod } from "../../api/core-v1/types.ts";
 
 /** Pods end well or badly or are deleted while the Job's width changes: it counts each once, runs no more than it may, and lets go of all of them. */
-simulate("a Job counts every pod once", { controllers: ["job-controller"], steps: 12, seeds: 20 }, ({ cluster, client, random, state, unknownCreates }) => {
+simulate("a Job counts every pod once", { controllers: ["job-controller"], steps: 12 }, ({ cluster, client, random, state, unknownCreates }) => {
   const completions = 4;
   const parallelism = new Recent(cluster.clock);
   const pods = () => state.of<Pod>("Pod").filter((pod) => ownedBy(pod, "sum"));

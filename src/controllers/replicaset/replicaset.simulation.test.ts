@@ -12,7 +12,7 @@ simulate(
   { controllers: ["replicaset-controller"] },
   ({ cluster, client, random, state, unknownCreates }) => {
     const replicas = new Recent(cluster.clock);
-    const pods = () => state.of<Pod>("Pod").filter((pod) => ownedBy(pod, "web") && isLive(pod));
+    const pods = () => state.of<Pod>("Pod").filter((pod) => ownedBy(pod, "web") && isLive(pod) && pod.metadata.labels?.["app"] === "web");
     return {
       arrange: () =>
         client.create(resources.replicaSets, {

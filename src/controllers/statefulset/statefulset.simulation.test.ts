@@ -7,7 +7,7 @@ import type { StatefulSet } from "../../api/apps-v1/types.ts";
 import type { Pod } from "../../api/core-v1/types.ts";
 import type { Simulation, Stage } from "../../testing/simulation/simulate.ts";
 
-const setting = { controllers: ["statefulset-controller"], seeds: 6 };
+const setting = { controllers: ["statefulset-controller"] };
 
 simulate("a StatefulSet starts and replaces pods one by one", setting, (stage) => statefulSet(stage, { policy: "OrderedReady", isDisturbed: false }));
 simulate("a StatefulSet has one pod of each identity, whoever deletes them", setting, (stage) => statefulSet(stage, { policy: "Parallel", isDisturbed: true }));

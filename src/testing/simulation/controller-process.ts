@@ -11,10 +11,12 @@ import { testAuthority } from "../authority.ts";
 import { isWrite } from "../counted-handler.ts";
 import { FaultTransport } from "../fault-transport.ts";
 import { Faults } from "../faults.ts";
+import { plantedTransport } from "./planted-transport.ts";
 import type { Random } from "../../base/random.ts";
 import type { Transport } from "../../apimachinery/request.ts";
 import type { ComponentContext } from "../component.ts";
 import type { FaultyRequest, TransportFault } from "../fault-transport.ts";
+import type { Plant } from "./planted-transport.ts";
 
 export class ControllerProcess {
   readonly #options: ControllerProcessOptions;
@@ -66,7 +68,9 @@ export class ControllerProcess {
       this.#struck += 1;
       if (method === "POST" && (kind === "dropAnswer" || kind === "repeat")) this.#unknownCreates += 1;
     };
-    const line = new FaultTransport(transport, { random: this.#options.random, clock, rates, maxDelayMs: 2000, chunksBeforeBreak: 2, onFault });
+    const { plant, random } = this.#options;
+    const planted = plant === undefined ? transport : plantedTransport(plant, transport, { random, clock });
+    const line = new FaultTransport(planted, { random, clock, rates, maxDelayMs: 2000, chunksBeforeBreak: 2, onFault });
     if (this.#isCalm) line.calm();
     this.#lines.push(line);
     return line.send;
@@ -94,6 +98,8 @@ export interface ControllerProcessOptions {
   /** Flags of the controller manager by name. */
   readonly flags?: Readonly<Record<string, string>>;
   readonly random: Random;
+  /** A fault in the controllers themselves. */
+  readonly plant?: Plant | undefined;
 }
 
 const rates: Record<TransportFault, number> = {
