@@ -106,7 +106,7 @@ class Harness<Snapshot> {
   readonly #definition: PlannedController<Snapshot> | ReconcilingController;
   readonly #services: ControllerServices;
   readonly #queue: WorkQueue;
-  readonly #tracker = new WriteTracker();
+  readonly #tracker = new WriteTracker((key) => this.#queue.add(key));
   readonly #informers = new Map<string, Informer<KubeObject>>();
   readonly #caches: Caches;
 

@@ -20,6 +20,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
   readonly #handlers = new Set<InformerHandler<T>>();
   readonly #waiters = new Heap<Waiter>((a, b) => compareResourceVersions(a.resourceVersion, b.resourceVersion));
   #resourceVersion: string | undefined;
+  #listedVersion: string | undefined;
   #syncedWaiters: (() => void)[] = [];
 
   constructor(options: ReflectorOptions<T>) {
@@ -75,6 +76,11 @@ export class Informer<T extends KubeObject> implements Lister<T> {
   /** Whether a write that the server answered with this version is reflected here. */
   hasSeen(resourceVersion: string): boolean {
     return this.#resourceVersion !== undefined && compareResourceVersions(this.#resourceVersion, resourceVersion) >= 0;
+  }
+
+  /** Whether a list has shown a state as new as this version: then what was written at it may be undone already, without any handler having heard of it. */
+  hasListed(resourceVersion: string): boolean {
+    return this.#listedVersion !== undefined && compareResourceVersions(this.#listedVersion, resourceVersion) >= 0;
   }
 
   /** Resolves once the cache reflects `resourceVersion`, or the server has lost the history it belongs to. */
@@ -148,6 +154,7 @@ export class Informer<T extends KubeObject> implements Lister<T> {
   }
 
   #advance(resourceVersion: string, isReplaced: boolean): void {
+    if (isReplaced) this.#listedVersion = resourceVersion;
     const hasGoneBack = isReplaced && compareResourceVersions(resourceVersion, this.#resourceVersion) < 0;
     if (hasGoneBack || compareResourceVersions(resourceVersion, this.#resourceVersion) > 0 || this.#resourceVersion === undefined)
       this.#resourceVersion = resourceVersion;

@@ -15,17 +15,22 @@ const pod = (name: string, resourceVersion: string, extra: object = {}) => ({
   metadata: { namespace: "a", name, uid: `uid-${name}`, resourceVersion, ...extra },
 });
 
-async function start() {
+async function start(onUntold?: (key: string) => void) {
   const clock = new VirtualClock();
   const stream = new ScriptedStream(
     { type: "ADDED", object: pod("x", "3") },
     { type: "BOOKMARK", object: { metadata: { resourceVersion: "9", annotations: { "k8s.io/initial-events-end": "true" } } } },
   );
-  const client = new Client({ transport: loopbackTransport(scriptedHandler([stream]).handler, { username: "test", groups: [] }), clock, userAgent: "test" });
+  const again = new ScriptedStream({ type: "BOOKMARK", object: { metadata: { resourceVersion: "30", annotations: { "k8s.io/initial-events-end": "true" } } } });
+  const client = new Client({
+    transport: loopbackTransport(scriptedHandler([stream, again]).handler, { username: "test", groups: [] }),
+    clock,
+    userAgent: "test",
+  });
   const informers = new InformerSet({ client, clock, random: seededRandom(1), log: silentLog });
   const informer = informers.get(resources.pods);
   await informer.synced();
-  return { stream, informers, informer, tracker: new WriteTracker() };
+  return { stream, informers, informer, tracker: new WriteTracker(onUntold) };
 }
 
 test("writes: a key is behind until the newest of its writes has been seen", async () => {
@@ -42,6 +47,17 @@ test("writes: a key is behind until the newest of its writes has been seen", asy
   stream.push({ type: "ADDED", object: pod("z", "12") });
   await loopTurn();
   deepEqual([tracker.isCaughtUp("k"), calls], [true, 1]);
+  await informers.close();
+});
+
+test("writes: one that a list has shown may be undone already, so its key is told of; one that was followed is not", async () => {
+  const untold: string[] = [];
+  const { stream, informers, informer, tracker } = await start((key) => untold.push(key));
+  tracker.noteWrite("followed", informer, "10");
+  tracker.noteWrite("listed", informer, "20");
+  stream.push({ type: "ADDED", object: pod("y", "10") }, { type: "ERROR", object: { kind: "Status", code: 410, reason: "Expired", message: "gone" } });
+  await informer.waitFor("30");
+  deepEqual([untold, tracker.isCaughtUp("listed")], [["listed"], true]);
   await informers.close();
 });
 

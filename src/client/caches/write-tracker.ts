@@ -8,15 +8,24 @@ import type { Change, Informer } from "./informer.ts";
  * and defers a key until `onceCaughtUp` calls back. Holds nothing for keys that have caught up.
  */
 export class WriteTracker {
+  readonly #onUntold: (key: string) => void;
   readonly #pending = new Map<string, Set<object>>();
   readonly #callbacks = new Map<string, (() => void)[]>();
   readonly #deletions = new Map<Informer<never>, { byObject: Map<string, Deletion[]>; unsubscribe: () => void }>();
+
+  /** `onUntold` hears of keys whose write was seen in a list: whoever undid it before that was told to nobody. */
+  constructor(onUntold: (key: string) => void = () => undefined) {
+    this.#onUntold = onUntold;
+  }
 
   /** A create, update or patch for `key` was answered with `resourceVersion`. */
   noteWrite<T extends KubeObject>(key: string, informer: Informer<T>, resourceVersion: string): void {
     if (informer.hasSeen(resourceVersion)) return;
     const write = this.#begin(key);
-    informer.onceSeen(resourceVersion, () => this.#end(key, write));
+    informer.onceSeen(resourceVersion, () => {
+      this.#end(key, write);
+      if (informer.hasListed(resourceVersion)) this.#onUntold(key);
+    });
   }
 
   /** An object was deleted for `key`: seen once it is gone, being deleted, or another of that name is there. */

@@ -1,4 +1,4 @@
-import { isConflict, isNotFound } from "../../apimachinery/status.ts";
+import { isNotFound } from "../../apimachinery/status.ts";
 import { metadataOf, resourceOfKind } from "../../client/index.ts";
 import { parseApiVersion } from "../../apimachinery/object.ts";
 import { AbsentOwners } from "./absent-owners.ts";
@@ -130,7 +130,7 @@ export class Collector {
   async #delete(node: GraphNode, propagationPolicy: "Orphan" | "Foreground" | "Background", signal: AbortSignal): Promise<void> {
     this.#log.debug("Deleting what has no owner left", { object: nodeTitle(node), propagationPolicy });
     const { resource, namespace, name, uid } = node;
-    await ifThere(this.#client.delete(resource!, namespace, name, { preconditions: { uid }, propagationPolicy, signal }), uid);
+    await ifThere(this.#client.delete(resource!, namespace, name, { preconditions: { uid }, propagationPolicy, signal }));
   }
 
   async #read(resource: ResourceType, namespace: string, name: string, signal: AbortSignal): Promise<DeepReadonly<KubeObject> | undefined> {
@@ -149,12 +149,12 @@ export class UnknownOwnerKindError extends Error {
 
 const absentLimit = 500;
 
-/** What was answered, or undefined when the object is not there (any more; with `uid`: when another one is). */
-async function ifThere<R>(call: Promise<R>, uid?: string): Promise<R | undefined> {
+/** What was answered, or undefined when the object is not there (any more). A conflict is for the next attempt: it looks at what there is then. */
+async function ifThere<R>(call: Promise<R>): Promise<R | undefined> {
   try {
     return await call;
   } catch (error) {
-    if (isNotFound(error) || (uid !== undefined && isConflict(error))) return undefined;
+    if (isNotFound(error)) return undefined;
     throw error;
   }
 }

@@ -16,6 +16,7 @@ export function namespaceController(options: { readonly workers?: number; readon
   return defineController({
     name: "namespace-controller",
     workers: options.workers ?? 10,
+    backoff: { baseMs: 5, maxMs: 60_000 },
     watches: [
       // A moment of grace, so that caches of others learn first that the namespace is going.
       watch(resources.namespaces, {

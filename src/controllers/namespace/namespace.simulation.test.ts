@@ -33,7 +33,11 @@ simulate("deleted namespaces go with all that is in them", { controllers: ["name
     },
     check({ kind, object, old }) {
       if (object !== undefined) return;
-      if (kind === "Namespace") assert.deepEqual(content().filter(({ metadata }) => metadata.namespace === old?.metadata.name), []);
+      if (kind === "Namespace")
+        assert.deepEqual(
+          content().filter(({ metadata }) => metadata.namespace === old?.metadata.name),
+          [],
+        );
       const isLive = live().some(({ metadata }) => metadata.name === old?.metadata.namespace);
       if (kinds.includes(kind)) assert.ok(!isLive, "its namespace is being deleted");
     },

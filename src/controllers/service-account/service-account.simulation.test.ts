@@ -20,7 +20,11 @@ simulate("each namespace has its service account", { controllers: ["serviceaccou
     },
     async reached() {
       const there = state.of<ServiceAccount>("ServiceAccount").filter(({ metadata }) => metadata.name === name);
-      for (const namespace of namespaces()) assert.ok(there.some(({ metadata }) => metadata.namespace === namespace), `${namespace} has it`);
+      for (const namespace of namespaces())
+        assert.ok(
+          there.some(({ metadata }) => metadata.namespace === namespace),
+          `${namespace} has it`,
+        );
     },
   };
 });
