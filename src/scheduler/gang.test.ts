@@ -8,9 +8,11 @@ import { createScheduler } from "./scheduler.ts";
 import { nodeOf, podOf } from "./test-support/cluster.ts";
 import type { Pod } from "../api/core-v1/types.ts";
 
-async function start(): Promise<TestCluster> {
+const served = { "feature-gates": "GenericWorkload=true", "runtime-config": "scheduling.k8s.io/v1beta1=true" };
+
+async function start(flags: Readonly<Record<string, string>> = served): Promise<TestCluster> {
   const cluster = await TestCluster.start({
-    flags: { "feature-gates": "GenericWorkload=true", "runtime-config": "scheduling.k8s.io/v1beta1=true" },
+    flags,
     components: {
       scheduler: (context) =>
         createScheduler({
@@ -117,4 +119,12 @@ test("gang: less important pods leave only if that is enough for the gang", asyn
   await cluster.settled();
   const nodes = Object.values(await placed(cluster)).sort();
   deepEqual(nodes, ["m", "n", "n"]);
+});
+
+test("gang: where groups are not served the gate does nothing", async () => {
+  await using cluster = await start({});
+  await addNode(cluster, "n", "4");
+  await addPods(cluster, ["a"]);
+  await cluster.settled();
+  deepEqual(await placed(cluster), { a: "n" });
 });

@@ -1,4 +1,5 @@
 import { TaskGroup } from "../base/task-group.ts";
+import { isForbidden, isNotFound } from "../apimachinery/status.ts";
 import { Client, InformerSet, referenceTo, resources, SeriesEventRecorder } from "../client/index.ts";
 import { buildProfiles } from "./config/build-profiles.ts";
 import { builtInPlugins } from "./config/plugin-registry.ts";
@@ -136,7 +137,8 @@ async function run(options: SchedulerOptions, memory: Memory, signal: AbortSigna
   const state = new ClusterState(objects);
   const gate = new PreemptionGate();
   const volumes = new VolumeWorld(objects);
-  const podGroups = options.gates?.["GenericWorkload"] === true ? new PodGroups(informers.get(resources.podGroups)) : undefined;
+  const hasGroups = options.gates?.["GenericWorkload"] === true && (await servesPodGroups(client, log, signal));
+  const podGroups = hasGroups ? new PodGroups(informers.get(resources.podGroups)) : undefined;
   const record: RecordEvent = ({ pod }, text) => recorders.get(pod.spec?.schedulerName ?? "")?.record(referenceTo(resources.pods, pod), text);
   const registry = { ...builtInPlugins, ...options.plugins };
   const profiles = buildProfiles(config, registry, { client, clock, random, objects, volumes, preemptions: gate, record, podGroups });
@@ -184,6 +186,18 @@ async function run(options: SchedulerOptions, memory: Memory, signal: AbortSigna
   } finally {
     memory.live = undefined;
   }
+}
+
+/** A gate whose API is not served does nothing. */
+async function servesPodGroups(client: Client, log: Log, signal: AbortSignal): Promise<boolean> {
+  try {
+    await client.list(resources.podGroups, "", { limit: 1, signal });
+  } catch (error) {
+    if (!isNotFound(error) && !isForbidden(error)) return true;
+    log.warn("Pod groups are not scheduled together: scheduling.k8s.io/v1beta1 is not served, or not to us");
+    return false;
+  }
+  return true;
 }
 
 function extendersOf({ config = {}, postToExtender: post, clock }: SchedulerOptions): readonly Extender[] {
