@@ -20,6 +20,7 @@ const readable: [name: string, bytes: string, value: JsonValue][] = [
     "83 fb 3ff8000000000000 1b 7fffffffffffffff 3b 7fffffffffffffff",
     [1.5, rawNumber("9223372036854775807"), rawNumber("-9223372036854775808")],
   ],
+  ["a whole float, which stays one", "82 f93c00 01", [rawNumber("1.0"), 1]],
   ["a name that JavaScript has plans for", "a1 69 5f5f70726f746f5f5f 01", JSON.parse('{"__proto__":1}') as JsonValue],
 ];
 for (const [name, bytes, value] of readable) test(`CBOR is read: ${name}`, () => equal(JSON.stringify(read(hex(bytes))), JSON.stringify(value)));

@@ -133,7 +133,7 @@ class Reader {
         if (typeof value === "bigint" && (value > maxInteger || value < minInteger)) throw fault(`${value} does not fit into 64 bits`);
         return new NumberText(String(value));
       case "float":
-        return new NumberText(String(value));
+        return new NumberText(floatText(value as number));
       case "string":
         return value as string;
       case "bytes":
@@ -160,6 +160,12 @@ class Reader {
         return this.#utf8.decode(bytes);
     }
   }
+}
+
+/** A float stays one when it is whole. */
+function floatText(value: number): string {
+  const text = String(value);
+  return /^-?\d+$/.test(text) ? `${text}.0` : text;
 }
 
 function fault(message: string): DecodeError {
