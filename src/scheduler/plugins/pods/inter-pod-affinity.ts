@@ -53,6 +53,7 @@ function helpsByNode(pod: PodInfo, { old, current }: ClusterEvent): boolean {
   const { requiredAffinity, requiredAntiAffinity } = pod;
   if (requiredAffinity.length > 0 && requiredAffinity.every(({ topologyKey }) => topologyKey in after))
     if (old === undefined || requiredAffinity.some(({ topologyKey }) => before[topologyKey] !== after[topologyKey])) return true;
-  if (old === undefined || requiredAntiAffinity.length === 0) return old === undefined || requiredAffinity.length === 0;
+  // A node that leaves a domain leaves those there who do not want the pod.
+  if (old === undefined || Object.keys(before).some((key) => before[key] !== after[key])) return true;
   return requiredAntiAffinity.some(({ topologyKey }) => before[topologyKey] !== after[topologyKey]);
 }
