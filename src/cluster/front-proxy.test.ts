@@ -83,7 +83,7 @@ test("reloads: what is good comes into force, what is not changes nothing and is
   reloads.authorization("1", {
     authorizers: [
       { type: "RBAC", name: "rbac" },
-      { type: "AlwaysAllow", name: "all" },
+      { type: "AlwaysAllow", name: "alwaysallow" },
     ],
   });
   equal(await mayRead(), 200);

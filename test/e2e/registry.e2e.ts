@@ -8,7 +8,7 @@ import { Instance, until, whyNoContainers, whyNoProgram } from "./instance.ts";
 import { Registry, registryUser } from "./registry.ts";
 
 const reason = (await whyNoContainers()) ?? (await whyNoProgram("docker-registry")) ?? (await whyNoProgram("openssl"));
-const args = ["--port", "16463", "--runtime", "containerd", "--pod-cidr", "10.223.0.0/16", "--service-cidr", "10.224.0.0/16", "--kubelet.port=16271"];
+const args = ["--port", "16463", "--runtime", "containerd", "--pod-cidr", "10.223.0.0/16", "--service-cidr", "10.224.0.0/16", "--kubelet.port=16295"];
 
 describe("registries", { skip: reason ?? false }, () => {
   let instance: Instance;

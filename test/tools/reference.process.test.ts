@@ -15,8 +15,8 @@ for (const { file, text } of pages) {
 
 test("every exported name has a docstring", () => {
   assert.deepEqual(
-    pages.map(({ file, undocumented }) => ({ file, undocumented })),
-    ["operator", "client", "testing"].map((name) => ({ file: `docs/reference/${name}.md`, undocumented: [] })),
+    pages.flatMap(({ file, undocumented }) => undocumented.map((name) => `${file}: ${name}`)),
+    [],
   );
 });
 

@@ -30,7 +30,10 @@ runtimeConformance({
       unpullableImage: "coracle.local/none:v1",
       logDirectory: join(directory, "logs"),
       ending: (exitCode) => ({ command: ["sh", "-c", `exit ${exitCode}`] }),
-      stubborn: () => ({ command: ["sh", "-c", "trap '' TERM; while :; do sleep 1; done"] }),
+      stubborn: () => ({
+        command: ["sh", "-c", "trap '' TERM; : > deaf; while :; do sleep 1; done"],
+        untilDeaf: ["sh", "-c", "until [ -e deaf ]; do sleep 0.1; done"],
+      }),
       work: (step) => step,
       readLog: (path) => readFile(path, "utf8").catch(() => ""),
       stop: async () => {

@@ -29,7 +29,7 @@ export interface ConformanceRuntime {
   /** Makes a container's own program end with `exitCode`: command for real ones, annotations for simulated ones. */
   ending(exitCode: number): { command?: readonly string[]; annotations?: Readonly<Record<string, string>> };
   /** A program that ignores SIGTERM. */
-  stubborn(): { command?: readonly string[]; annotations?: Readonly<Record<string, string>> };
+  stubborn(): { command?: readonly string[]; untilDeaf?: readonly string[]; annotations?: Readonly<Record<string, string>> };
   work<T>(step: Promise<T>): Promise<T>;
   /** "" while there is none. Only where programs run. */
   readLog?(path: string): Promise<string>;
@@ -211,10 +211,11 @@ function containerTests(bench: () => Bench): void {
 
   test("a program that ignores the stop signal is killed after its grace", async () => {
     const { runtime, target } = bench();
-    const { annotations = {}, command } = target.stubborn();
+    const { annotations = {}, command, untilDeaf } = target.stubborn();
     const sandbox = await bench().sandbox(annotations);
     const id = await bench().container(sandbox, command === undefined ? {} : { command });
     await target.work(runtime.startContainer(id));
+    if (untilDeaf !== undefined) await runtime.execSync({ container_id: id, cmd: untilDeaf, timeoutSeconds: 20 });
     await target.work(runtime.stopContainer(id, 1));
     const status = await runtime.containerStatus(id);
     assert.deepEqual([status.state, status.exit_code, status.reason], ["CONTAINER_EXITED", 137, "Error"]);
