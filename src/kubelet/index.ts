@@ -1,6 +1,7 @@
 /** The node agent: pods into containers, over one runtime interface. */
 export { busyboxImage } from "./images/builtin-images.ts";
 export { CredentialProviders, readCredentialProviders } from "./images/credential-providers.ts";
+export { PodCgroups } from "./cgroups/pod-cgroups.ts";
 export { createImageLoader, ImageLoadError, readBusybox } from "./images/image-loader.ts";
 export type { ImageLoader } from "./images/image-loader.ts";
 export { ConfigurationError } from "./configuration/configuration-error.ts";
@@ -12,6 +13,8 @@ export type { ImageMounts } from "./images/image-mounts.ts";
 export { createKubelet } from "./kubelet.ts";
 export type { Kubelet, KubeletOptions } from "./kubelet.ts";
 export { parseResolvConf } from "./network/dns-config.ts";
+export { nodeAllocatable, podsMemoryBytes } from "./node/allocatable.ts";
+export { cpuShares } from "./resources/linux-resources.ts";
 export { shutdownMs } from "./node/shutdown-plan.ts";
 export { readMachine, simulatedMachine } from "./node/machine.ts";
 export type { Machine } from "./node/machine.ts";

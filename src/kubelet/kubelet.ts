@@ -12,6 +12,7 @@ import type { Random } from "../base/random.ts";
 import { isAbort, TaskGroup } from "../base/task-group.ts";
 import { Client, EventRecorder, InformerSet, resources } from "../client/index.ts";
 import type { Change } from "../client/index.ts";
+import type { PodCgroups } from "./cgroups/pod-cgroups.ts";
 import { defaultSettings } from "./configuration/settings.ts";
 import type { KubeletSettings } from "./configuration/settings.ts";
 import { Housekeeping } from "./housekeeping.ts";
@@ -64,6 +65,8 @@ export interface KubeletOptions {
   readonly settings?: KubeletSettings;
   /** The ranges that the node's pods have addresses of, told at registration (`spec.podCIDRs`); absent where somebody else gives them. */
   readonly podCidrs?: readonly string[];
+  /** Of the pods; absent: the runtime makes one for each container. */
+  readonly cgroups?: PodCgroups;
   /** Programs that know credentials of registries. */
   readonly credentialProviders?: CredentialProviders;
   /** Whose files the server's `/logs` shows; absent: none. */
@@ -343,6 +346,7 @@ class NodeAgent implements Kubelet {
     if (!this.#hasPods) return;
     const isKnown = (uid: string) => this.#workers.of(uid) !== undefined || (this.#apiPods?.() ?? []).some(({ metadata }) => metadata.uid === uid);
     await removeLeftovers({ ...this.#options, isKnown }, signal);
+    await this.#options.cgroups?.removeStrangers((uid) => isKnown(uid));
   }
 
   #take(change: Change<Pod>, { node, group, staticPods }: RunParts): void {

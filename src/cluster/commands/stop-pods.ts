@@ -7,6 +7,7 @@ import { connectContainerd, removeAllPods, resetContainerd, startContainerd, sta
 import { resetNetwork } from "../../network/index.ts";
 import { resetProxy } from "../../proxy/index.ts";
 import { cniConfDirectory } from "../components/node/network.ts";
+import { removeCgroups } from "../components/node/node-cgroups.ts";
 import { runtimeDirectory } from "../components/node/node-runtime.ts";
 import { removeDataDirectory, removeEmptyDirectory } from "../files/data-directory.ts";
 import type { Environment } from "../environment.ts";
@@ -33,6 +34,7 @@ export async function resetInstance(environment: Environment, dataDir: string, g
   await stopProcesses(environment, dataDir);
   if (process.geteuid?.() === 0) {
     await resetContainerd(containerdOptions(environment, dataDir, programs));
+    await removeCgroups(dataDir).catch((error: unknown) => environment.log.warn("Could not remove all control groups", { error }));
     await resetProxy({ programs, instanceId: instanceId(dataDir) });
     await resetNetwork({ programs, instanceId: instanceId(dataDir) });
   }

@@ -44,10 +44,13 @@ export type Source = readonly [field: string, kind: Kind, flag?: string];
 
 export const sources: Readonly<Record<keyof KubeletSettings, Source>> = {
   allowedUnsafeSysctls: ["allowedUnsafeSysctls", "list", "allowed-unsafe-sysctls"],
+  cgroupRoot: ["cgroupRoot", "text", "cgroup-root"],
+  cgroupsPerQOS: ["cgroupsPerQOS", "boolean", "cgroups-per-qos"],
   containerLogMaxFiles: ["containerLogMaxFiles", "number", "container-log-max-files"],
   containerLogMaxBytes: ["containerLogMaxSize", "bytes", "container-log-max-size"],
   cpuManagerPolicy: ["cpuManagerPolicy", "text", "cpu-manager-policy"],
   cpuManagerPolicyOptions: ["cpuManagerPolicyOptions", "map", "cpu-manager-policy-options"],
+  enforceNodeAllocatable: ["enforceNodeAllocatable", "list", "enforce-node-allocatable"],
   evictionHard: ["evictionHard", "map", "eviction-hard"],
   evictionMaxPodGracePeriodSeconds: ["evictionMaxPodGracePeriod", "number", "eviction-max-pod-grace-period"],
   evictionMinimumReclaim: ["evictionMinimumReclaim", "map", "eviction-minimum-reclaim"],
@@ -75,6 +78,7 @@ export const sources: Readonly<Record<keyof KubeletSettings, Source>> = {
   registryPullQPS: ["registryPullQPS", "number", "registry-qps"],
   reservedMemory: ["reservedMemory", "memory", "reserved-memory"],
   reservedSystemCPUs: ["reservedSystemCPUs", "text", "reserved-cpus"],
+  runtimeRequestTimeoutMs: ["runtimeRequestTimeout", "duration", "runtime-request-timeout"],
   serializeImagePulls: ["serializeImagePulls", "boolean", "serialize-image-pulls"],
   shutdownGracePeriodByPodPriority: ["shutdownGracePeriodByPodPriority", "objects"],
   shutdownGracePeriodCriticalPodsMs: ["shutdownGracePeriodCriticalPods", "duration"],

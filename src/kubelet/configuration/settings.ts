@@ -4,10 +4,16 @@ export type AmountMap = Readonly<Record<string, string>>;
 
 export interface KubeletSettings {
   readonly allowedUnsafeSysctls: readonly string[];
+  /** The control group in which that of the pods lies; "" for one of this instance. */
+  readonly cgroupRoot: string;
+  /** Whether pods have control groups of their own. */
+  readonly cgroupsPerQOS: boolean;
   readonly containerLogMaxFiles: number;
   readonly containerLogMaxBytes: number;
   readonly cpuManagerPolicy: string;
   readonly cpuManagerPolicyOptions: AmountMap;
+  /** `pods`: all pods together use no more than what is not reserved. */
+  readonly enforceNodeAllocatable: readonly string[];
   /** By signal: an amount, or a percentage of the capacity. */
   readonly evictionHard: AmountMap;
   readonly evictionMaxPodGracePeriodSeconds: number;
@@ -41,6 +47,8 @@ export interface KubeletSettings {
   readonly registryPullQPS: number;
   readonly reservedMemory: readonly ReservedMemory[];
   readonly reservedSystemCPUs: string;
+  /** How long a call to the runtime may take; those that may take longer by their nature have more. */
+  readonly runtimeRequestTimeoutMs: number;
   readonly serializeImagePulls: boolean;
   readonly shutdownGracePeriodByPodPriority: readonly ShutdownStep[];
   readonly shutdownGracePeriodCriticalPodsMs: number;
@@ -78,10 +86,13 @@ export interface ShutdownStep {
 
 export const defaultSettings: KubeletSettings = {
   allowedUnsafeSysctls: [],
+  cgroupRoot: "",
+  cgroupsPerQOS: true,
   containerLogMaxFiles: 5,
   containerLogMaxBytes: 10 * 1024 * 1024,
   cpuManagerPolicy: "none",
   cpuManagerPolicyOptions: {},
+  enforceNodeAllocatable: ["pods"],
   evictionHard: { "memory.available": "100Mi", "nodefs.available": "10%", "nodefs.inodesFree": "5%", "imagefs.available": "15%", "imagefs.inodesFree": "5%" },
   evictionMaxPodGracePeriodSeconds: 0,
   evictionMinimumReclaim: {},
@@ -109,6 +120,7 @@ export const defaultSettings: KubeletSettings = {
   registryPullQPS: 5,
   reservedMemory: [],
   reservedSystemCPUs: "",
+  runtimeRequestTimeoutMs: 120_000,
   serializeImagePulls: true,
   shutdownGracePeriodByPodPriority: [],
   shutdownGracePeriodCriticalPodsMs: 0,

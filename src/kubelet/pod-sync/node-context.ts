@@ -5,6 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import type { Client, EventSink } from "../../client/index.ts";
+import type { PodCgroups } from "../cgroups/pod-cgroups.ts";
 import type { ImagePuller } from "../images/image-puller.ts";
 import type { NodeDns } from "../network/dns-config.ts";
 import type { OwnNode } from "../node/own-node.ts";
@@ -33,6 +34,8 @@ export interface NodeContext {
   readonly tokens: ServiceAccountTokens;
   readonly certificates: PodCertificates;
   readonly images: ImagePuller;
+  /** Absent where pods have no control groups of their own. */
+  readonly cgroups?: PodCgroups;
   readonly nodeName: string;
   readonly nodeAddress: string;
   readonly dns: NodeDns;

@@ -16,7 +16,7 @@ import type { PodResize } from "./pod-resize.ts";
 import type { ContainerStep } from "./plan.ts";
 import { hasExited, isRunning, readySandbox } from "./pod-runtime.ts";
 import type { PodRuntime, RuntimeContainer } from "./pod-runtime.ts";
-import { resizableText } from "./runtime-names.ts";
+import { podLabel, resizableText } from "./runtime-names.ts";
 import type { SpecContainer } from "./runtime-names.ts";
 import { sandboxConfig } from "./sandbox-config.ts";
 import { startContainer } from "./containers/start-container.ts";
@@ -43,6 +43,7 @@ export class PodActions {
       for (const { id } of runtime.sandboxes) await node.runtime.stopPodSandbox(id, signal);
     }
     try {
+      await node.cgroups?.ensure(pod);
       const runtime_handler = await runtimeHandler(pod, node, signal);
       await node.runtime.runPodSandbox({ config: sandboxConfig(pod, attempt, node), ...(runtime_handler !== "" && { runtime_handler }) }, signal);
       starts.release("");
@@ -91,7 +92,10 @@ export class PodActions {
     const { pod, runtime } = this.#options.now();
     try {
       await refuseBelowUsage(node, spec, container, signal);
+      await node.cgroups?.loosen(pod);
       await node.runtime.updateContainerResources(container.id, linuxResources(pod, spec, node.memoryCapacityBytes), signal);
+      // As long as another container is larger than it is to be, the kernel refuses; its own resize comes.
+      await node.cgroups?.ensure(pod).catch((error: unknown) => node.log.info("A pod's control group waits for its containers", { pod: podLabel(pod), error }));
       resize.actuated(container, resizableText(spec.container), runtime);
     } catch (error) {
       if (isAbort(error, signal)) throw error;

@@ -160,8 +160,7 @@ export class PodWorker {
 
   /** Its object is gone from the API. */
   remove(): void {
-    this.#isRemoved = true;
-    this.#isObjectGone = true;
+    this.#isRemoved = this.#isObjectGone = true;
     this.wake();
   }
 
@@ -261,6 +260,7 @@ export class PodWorker {
     const admission = this.#node.admit(this.pod);
     this.#stage = "active";
     // What ran before us goes on, however full the node is.
+    if (isKnown) this.#startWork(async () => this.#node.cgroups?.ensure(this.grantedPod));
     if (isKnown || this.pod.metadata.deletionTimestamp !== undefined) return;
     if (admission.outcome === "refused") this.#reject(admission.rejection);
     if (admission.outcome === "preempts") this.#startWork(async () => this.#reject(await admission.makeRoom()));
@@ -399,6 +399,7 @@ export class PodWorker {
         // The final statuses are told before the files they were read from are gone.
         await this.#writer.settled();
         await this.#node.storage.tearDown(this.uid);
+        await this.#node.cgroups?.remove(this.pod);
         this.#node.tokens.forget(this.uid);
         this.#node.certificates.forget(this.uid);
         this.#node.allocations.remove(this.uid);

@@ -5,6 +5,7 @@ import type { Pod } from "../../api/core-v1/types.ts";
 import { dnsConfig } from "../network/dns-config.ts";
 import type { NodeDns } from "../network/dns-config.ts";
 import { hostNames } from "../network/host-names.ts";
+import type { PodCgroups } from "../cgroups/pod-cgroups.ts";
 import { cpuShares } from "../resources/linux-resources.ts";
 import { podLimits, podRequests } from "../resources/pod-requests.ts";
 import type { Amounts } from "../resources/pod-requests.ts";
@@ -12,7 +13,8 @@ import { sandboxSecurityContext } from "../resources/security-context.ts";
 import type { LinuxContainerResources, PodSandboxConfig, PortMapping } from "../runtime/cri-messages.ts";
 import { containersOf, runtimeAnnotations, runtimeLabels } from "./runtime-names.ts";
 
-export function sandboxConfig(pod: DeepReadonly<Pod>, attempt: number, node: { dns: NodeDns; logRoot: string; owner: string }): PodSandboxConfig {
+export function sandboxConfig(pod: DeepReadonly<Pod>, attempt: number, node: SandboxNode): PodSandboxConfig {
+  const cgroupParent = node.cgroups?.groupOf(pod);
   const { name = "", namespace = "", uid = "" } = pod.metadata;
   const { sysctls = [] } = pod.spec?.securityContext ?? {};
   return {
@@ -28,6 +30,7 @@ export function sandboxConfig(pod: DeepReadonly<Pod>, attempt: number, node: { d
       [runtimeAnnotations.gracePeriod]: String(pod.spec?.terminationGracePeriodSeconds ?? 30),
     },
     linux: {
+      ...(cgroupParent !== undefined && { cgroup_parent: cgroupParent }),
       ...(pod.spec?.overhead !== undefined && {
         overhead: amounts(pod.spec.overhead, pod.spec.overhead),
         resources: amounts(podRequests(pod), podLimits(pod)),
@@ -36,6 +39,13 @@ export function sandboxConfig(pod: DeepReadonly<Pod>, attempt: number, node: { d
       ...(sysctls.length > 0 && { sysctls: Object.fromEntries(sysctls.map((sysctl) => [sysctl.name.replaceAll("/", "."), sysctl.value])) }),
     },
   };
+}
+
+export interface SandboxNode {
+  readonly dns: NodeDns;
+  readonly logRoot: string;
+  readonly owner: string;
+  readonly cgroups?: Pick<PodCgroups, "groupOf">;
 }
 
 /** CPU and memory of a whole pod as the runtime is told them, for runtimes that make room beforehand. */

@@ -9,18 +9,25 @@ import type { LinuxContainerResources } from "../runtime/cri-messages.ts";
 const minShares = 2;
 const maxShares = 262_144;
 const minQuota = 1000;
-const periodMicros = 100_000;
+export const cpuPeriodMicros = 100_000;
 
 export function linuxResources(pod: DeepReadonly<Pod>, spec: SpecContainer, memoryCapacityBytes: number): LinuxContainerResources {
-  const { requests = {}, limits = {} } = spec.container.resources ?? {};
-  const request = requests["cpu"] ?? limits["cpu"];
+  const { requests = {}, limits: own = {} } = spec.container.resources ?? {};
+  // What has no limit of its own may use all that the pod may.
+  const limits = { ...pod.spec?.resources?.limits, ...own };
+  const request = requests["cpu"] ?? own["cpu"];
   const limit = limits["cpu"] === undefined ? 0 : quantityMilli(limits["cpu"]);
   return {
     cpu_shares: cpuShares(request === undefined ? 0 : quantityMilli(request)),
-    ...(limit > 0 && { cpu_period: periodMicros, cpu_quota: Math.max(minQuota, (limit * periodMicros) / 1000) }),
+    ...(limit > 0 && { cpu_period: cpuPeriodMicros, cpu_quota: cpuQuota(limit) }),
     ...(limits["memory"] !== undefined && { memory_limit_in_bytes: quantityValue(limits["memory"]) }),
     oom_score_adj: oomScore(pod, spec, memoryCapacityBytes),
   };
+}
+
+/** Microseconds in a period. */
+export function cpuQuota(milliCpu: number): number {
+  return Math.max(minQuota, (milliCpu * cpuPeriodMicros) / 1000);
 }
 
 export function cpuShares(milliCpu: number): number {

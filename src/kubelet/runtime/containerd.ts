@@ -22,7 +22,9 @@ import criTables from "./data/cri-v1.json" with { type: "json" };
 import { GrpcConnection } from "./containerd/grpc.ts";
 import { openRemoteCommand, openRemotePort } from "./containerd/spdy-sessions.ts";
 
-export function connectContainerd(options: { socketPath: string; clock: Clock }): ContainerRuntime {
+/** `timeoutMs`: how long a call may take, beside the time that its request gives; default two minutes. */
+export function connectContainerd(options: { socketPath: string; clock: Clock; timeoutMs?: number }): ContainerRuntime {
+  const { timeoutMs: requestMs = 120_000 } = options;
   const connection = new GrpcConnection(options);
   const tables = criTables as unknown as MessageFacts;
   const runtime = connection.service("runtime.v1.RuntimeService", tables);
@@ -36,7 +38,7 @@ export function connectContainerd(options: { socketPath: string; clock: Clock })
       return { conditions: (status as RuntimeStatus).conditions, runtime_handlers, ...(features === undefined ? {} : { features }) } as RuntimeStatus;
     },
 
-    runPodSandbox: async (request, signal) => (await runtime.call("RunPodSandbox", request, { signal, timeoutMs: 240_000 }))["pod_sandbox_id"] as string,
+    runPodSandbox: async (request, signal) => (await runtime.call("RunPodSandbox", request, { signal, timeoutMs: 2 * requestMs }))["pod_sandbox_id"] as string,
     stopPodSandbox: (pod_sandbox_id, signal) => done(runtime.call("StopPodSandbox", { pod_sandbox_id }, { signal }).catch(ignoreNotFound)),
     removePodSandbox: (pod_sandbox_id, signal) => done(runtime.call("RemovePodSandbox", { pod_sandbox_id }, { signal })),
     listPodSandbox: async (filter, signal) => (await runtime.call("ListPodSandbox", { filter }, { signal }))["items"] as PodSandbox[],
@@ -46,7 +48,9 @@ export function connectContainerd(options: { socketPath: string; clock: Clock })
     startContainer: (container_id, signal) => done(runtime.call("StartContainer", { container_id }, { signal })),
     stopContainer: (container_id, timeoutSeconds, signal) =>
       done(
-        runtime.call("StopContainer", { container_id, timeout: timeoutSeconds }, { signal, timeoutMs: timeoutSeconds * 1000 + 120_000 }).catch(ignoreNotFound),
+        runtime
+          .call("StopContainer", { container_id, timeout: timeoutSeconds }, { signal, timeoutMs: timeoutSeconds * 1000 + requestMs })
+          .catch(ignoreNotFound),
       ),
     removeContainer: (container_id, signal) => done(runtime.call("RemoveContainer", { container_id }, { signal })),
     listContainers: async (filter, signal) => (await runtime.call("ListContainers", { filter }, { signal }))["containers"] as Container[],
@@ -56,7 +60,7 @@ export function connectContainerd(options: { socketPath: string; clock: Clock })
     reopenContainerLog: (container_id, signal) => done(runtime.call("ReopenContainerLog", { container_id }, { signal })),
 
     execSync: async ({ timeoutSeconds, ...request }, signal) => {
-      const timeoutMs = timeoutSeconds === 0 ? 0 : timeoutSeconds * 1000 + 120_000;
+      const timeoutMs = timeoutSeconds === 0 ? 0 : timeoutSeconds * 1000 + requestMs;
       return (await runtime.call("ExecSync", { ...request, timeout: timeoutSeconds }, { signal, timeoutMs })) as ExecSyncResponse;
     },
     openExec: async (request, signal) => {

@@ -10,7 +10,6 @@ import { createMounts } from "../../../host/index.ts";
 import type { Programs } from "../../../host/index.ts";
 import {
   createKubelet,
-  defaultSettings,
   DiskStorage,
   kubeletServer,
   nodeNetworkCalls,
@@ -32,6 +31,7 @@ import { borrowPrograms } from "../../shared-programs.ts";
 import { watchMachineShutdown } from "./machine-shutdown.ts";
 import { readKubeletSettings, readProviders, tlsFlags } from "./kubelet-settings.ts";
 import { servingByFlags } from "../serving-flags.ts";
+import { startPodCgroups } from "./node-cgroups.ts";
 import { startNodeRuntime } from "./node-runtime.ts";
 import type { NodeRuntime } from "./node-runtime.ts";
 import type { ComponentContext } from "../start-components.ts";
@@ -51,10 +51,12 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
     const newGroup = () => new TaskGroup({ onFailure: (name, error) => log.error("Component failed", { name, error }) });
     const beside = newGroup();
     running.defer(() => beside.close());
-    const runtime = running.use(await startNodeRuntime({ environment, options, programs: borrowed.programs, group: beside }));
+    const settings = await readKubeletSettings(options, log);
+    const runtime = running.use(
+      await startNodeRuntime({ environment, options, programs: borrowed.programs, requestTimeoutMs: settings.runtimeRequestTimeoutMs, group: beside }),
+    );
     const address = addressOfListener(options.bindAddress);
     const nodeNames = namesOfNodes(options.nodeName ?? hostname().toLowerCase(), runtime.kind === "containerd" ? 1 : options.nodes);
-    const settings = await readKubeletSettings(options, log);
     const serving = await servingByFlags("kubelet", tlsFlags(settings), () =>
       certificates.serving("kubelet", [nodeNames[0]!, address], ["localhost", "127.0.0.1"]),
     );
@@ -84,6 +86,7 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
     running.use(await serving.follow(() => listeners, environment));
     const credentialProviders = await readProviders(options, { programs: borrowed.programs, clock: environment.clock, log });
     const shared = await nodeOptions(context, runtime, { settings, address, port: listener.port });
+    const cgroups = runtime.kind === "containerd" ? await startPodCgroups({ ...shared, dataDir: options.dataDir, settings }) : undefined;
     for (const [index, nodeName] of nodeNames.entries()) {
       const folder = index === 0 ? "" : join("nodes", nodeName);
       const own =
@@ -98,6 +101,7 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
         createKubelet({
           ...shared,
           ...(credentialProviders !== undefined && { credentialProviders }),
+          ...(cgroups !== undefined && { cgroups }),
           nodeName,
           serverPort: own.port,
           owner: `${instanceId(options.dataDir)}/${nodeName}`,
@@ -111,7 +115,7 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
     const group = newGroup();
     for (const kubelet of kubelets) group.start(`kubelet ${kubelet.nodeName}`, (signal) => kubelet.run(signal));
     running.defer(() => group.close());
-    const waitsMs = shutdownMs(shared.settings ?? defaultSettings);
+    const waitsMs = shutdownMs(settings);
     if (waitsMs > 0)
       running.use(
         await watchMachineShutdown({

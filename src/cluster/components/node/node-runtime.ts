@@ -33,6 +33,8 @@ export interface NodeRuntimeContext {
   readonly environment: Environment;
   readonly options: UpOptions;
   readonly programs: Programs;
+  /** Of a call to it. */
+  readonly requestTimeoutMs: number;
   /** Owns what runs beside the runtime. */
   readonly group: TaskGroup;
 }
@@ -51,10 +53,11 @@ export function runtimeDirectory(dataDir: string): string {
   return join(process.env["XDG_RUNTIME_DIR"] ?? join(tmpdir(), `coracle-${process.getuid?.() ?? 0}`), "coracle", id);
 }
 
-async function startContainerdRuntime({ environment, options, programs, group }: NodeRuntimeContext): Promise<NodeRuntime> {
+async function startContainerdRuntime(context: NodeRuntimeContext): Promise<NodeRuntime> {
+  const { environment, programs } = context;
   const { clock, log } = environment;
-  const place = await containerdPlace({ environment, options, programs, group });
-  const runtime = connectContainerd({ socketPath: place.socketPath, clock });
+  const place = await containerdPlace(context);
+  const runtime = connectContainerd({ socketPath: place.socketPath, clock, timeoutMs: context.requestTimeoutMs });
   const loader = createImageLoader({
     programs,
     images: runtime,

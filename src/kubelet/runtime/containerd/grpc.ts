@@ -16,7 +16,7 @@ export interface GrpcService {
 
 export interface CallHow {
   readonly signal?: AbortSignal | undefined;
-  /** Default two minutes (the kubelet's runtimeRequestTimeout); 0: none. */
+  /** Default the connection's; 0: none. */
   readonly timeoutMs?: number;
   readonly messages?: readonly [request: string, response: string];
 }
@@ -24,9 +24,12 @@ export interface CallHow {
 export class GrpcConnection {
   readonly #client: Client;
   readonly #clock: Clock;
+  readonly #timeoutMs: number;
 
-  constructor(options: { socketPath: string; clock: Clock }) {
+  /** `timeoutMs`: of a call that has no other; default two minutes. */
+  constructor(options: { socketPath: string; clock: Clock; timeoutMs?: number }) {
     this.#clock = options.clock;
+    this.#timeoutMs = options.timeoutMs ?? 120_000;
     this.#client = new Client(`unix://${options.socketPath}`, credentials.createInsecure(), {
       "grpc.max_receive_message_length": 16 * 1024 * 1024,
       // A socket that comes back is tried again at once, not after the default back-off of up to two minutes.
@@ -45,7 +48,7 @@ export class GrpcConnection {
     return {
       call: (method, request, how = {}) => {
         const [requestName, responseName] = how.messages ?? [`${method}Request`, `${method}Response`];
-        const timeoutMs = how.timeoutMs ?? 120_000;
+        const timeoutMs = how.timeoutMs ?? this.#timeoutMs;
         const options: CallOptions = timeoutMs === 0 ? {} : { deadline: this.#clock.nowMs() + timeoutMs };
         const coding = { encode: encoder(codec, requestName), decode: decoder(codec, responseName) };
         return this.#unary(`/${path}/${method}`, request, { ...coding, metadata: metadata(), options, signal: how.signal });
