@@ -19,7 +19,7 @@ export async function detectCgroups(options: { root?: string } = {}): Promise<Cg
   const root = options.root ?? "/";
   const hierarchies = parseHierarchies(await readFile(join(root, "proc/self/mounts"), "utf8"));
   if (hierarchies.unified === undefined && hierarchies.byController.size === 0) return undefined;
-  if (hierarchies.byController.has("memory") || hierarchies.unified === undefined) return createV1(root, hierarchies.byController);
+  if (hierarchies.byController.has("memory") || hierarchies.unified === undefined) return createV1(root, hierarchies);
   const listed = await readFile(join(root, hierarchies.unified, "cgroup.controllers"), "utf8");
   return createV2(
     join(root, hierarchies.unified),
@@ -49,21 +49,31 @@ const v1Controllers = new Set([
   "misc",
 ]);
 
-/** Mount points by controller (v1) and of the unified hierarchy (v2), from a mounts file (proc_mounts(5)). */
-export function parseHierarchies(mounts: string): { byController: Map<string, string>; unified: string | undefined } {
+/** Mount points by controller (v1), of hierarchies with a name and no controller, and of the unified hierarchy (v2), from a mounts file (proc_mounts(5)). */
+export function parseHierarchies(mounts: string): Hierarchies {
   const byController = new Map<string, string>();
+  const named: string[] = [];
   let unified: string | undefined;
   for (const line of mounts.split("\n")) {
     const [, mountPoint, type, options = ""] = line.split(" ");
     if (mountPoint === undefined) continue;
     if (type === "cgroup2") unified ??= mountPoint;
     if (type !== "cgroup") continue;
-    for (const option of options.split(",")) if (v1Controllers.has(option)) byController.set(option, mountPoint);
+    for (const option of options.split(",")) {
+      if (v1Controllers.has(option)) byController.set(option, mountPoint);
+      else if (option.startsWith("name=")) named.push(mountPoint);
+    }
   }
-  return { byController, unified };
+  return { byController, named, unified };
 }
 
-function createV1(root: string, byController: ReadonlyMap<string, string>): Cgroups {
+interface Hierarchies {
+  readonly byController: ReadonlyMap<string, string>;
+  readonly named: readonly string[];
+  readonly unified: string | undefined;
+}
+
+function createV1(root: string, { byController, named, unified }: Hierarchies): Cgroups {
   const directory = (controller: string, group: string) => {
     const mountPoint = byController.get(controller);
     return mountPoint === undefined ? undefined : join(root, mountPoint, group);
@@ -79,6 +89,8 @@ function createV1(root: string, byController: ReadonlyMap<string, string>): Cgro
     },
     remove: async (group) => {
       for (const path of directories(group)) await removeDirectory(path);
+      // Runtimes make groups there, too, and of those only the last one is theirs to remove.
+      for (const mountPoint of [...named, ...(unified === undefined ? [] : [unified])]) await removeDirectory(join(root, mountPoint, group));
     },
   };
 }

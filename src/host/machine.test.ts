@@ -25,7 +25,7 @@ test("cgroup hierarchies", () => {
       ["cpuacct", "/sys/fs/cgroup/cpu"],
     ],
   );
-  assert.equal(v1.unified, "/sys/fs/cgroup/unified");
+  assert.deepEqual([v1.named, v1.unified], [["/sys/fs/cgroup/systemd"], "/sys/fs/cgroup/unified"]);
   const v2 = parseHierarchies("cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n");
   assert.deepEqual([v2.byController.size, v2.unified], [0, "/sys/fs/cgroup"]);
 });

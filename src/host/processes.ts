@@ -1,5 +1,5 @@
 /** Processes of the machine, from /proc (proc_pid_stat(5)). */
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 
 export interface ProcessInfo {
   readonly pid: number;
@@ -35,6 +35,17 @@ export async function readProcessTree(pid: number): Promise<ProcessInfo[]> {
         .filter((text) => text !== "")
         .map(Number),
     );
+  }
+  return found;
+}
+
+/** The processes whose command line, its words, is as wanted. */
+export async function findProcesses(isWanted: (words: readonly string[]) => boolean): Promise<number[]> {
+  const found: number[] = [];
+  for (const name of await readdir("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const commandLine = await readFile(`/proc/${name}/cmdline`, "utf8").catch(() => "");
+    if (commandLine !== "" && isWanted(commandLine.split("\0"))) found.push(Number(name));
   }
   return found;
 }

@@ -1,7 +1,7 @@
 /** `coracle up --detach`, `status`, `logs`, `image`, `down`, `reset`: what they say, and what remains after each. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { Instance, runCoracle, whyNoContainers } from "./instance.ts";
@@ -127,9 +127,23 @@ describe("the commands, with containers", { skip: (await whyNoContainers()) ?? f
       "what is looked for is there while it runs",
     );
     await instance.coracle("reset");
-    assert.deepEqual(remains(id, instance.dataDir, containers), { processes: [], mounts: [], interfaces: [], tables: [], controlGroups: [], directories: [] });
+    assert.deepEqual(remains(id, instance.dataDir, containers), nothing);
+  });
+
+  test("reset leaves nothing of a containerd that died and forgot what it ran, either", async () => {
+    assert.equal(up().code, 0);
+    await instance.kubectl("apply", "-f", hello);
+    await instance.kubectl("wait", "--for=condition=Available", "deployment/hello", "--timeout=60s");
+    const id = await idOf();
+    process.kill(Number(readFileSync(path.join(instance.dataDir, "coracle.pid"), "utf8").split(" ")[0]), "SIGKILL");
+    process.kill(Number(readFileSync(path.join(instance.dataDir, "containerd.pid"), "utf8")), "SIGKILL");
+    rmSync(path.join(instance.dataDir, "containerd"), { recursive: true });
+    await instance.coracle("reset");
+    assert.deepEqual(remains(id, instance.dataDir, []), nothing);
   });
 });
+
+const nothing = { processes: [], mounts: [], interfaces: [], tables: [], controlGroups: [], directories: [] };
 
 function remains(id: string, dataDir: string, containerIds: readonly string[]) {
   const lines = (command: string, ...args: string[]) => execFileSync(command, args, { encoding: "utf8" }).split("\n");
@@ -141,7 +155,7 @@ function remains(id: string, dataDir: string, containerIds: readonly string[]) {
       .filter((line) => line.includes(`${dataDir}/`) || line.includes(`/run/coracle/${id}`)),
     interfaces: lines("ip", "-oneline", "link").filter((line) => line.includes(`cor-${id}`)),
     tables: lines("nft", "list", "tables").filter((line) => line.includes(id)),
-    controlGroups: containerIds.flatMap((container) => globSync(`/sys/fs/cgroup/**/*${container}*`)),
+    controlGroups: [...containerIds.flatMap((container) => globSync(`/sys/fs/cgroup/**/*${container}*`)), ...globSync(`/sys/fs/cgroup/{,*/}coracle-${id}`)],
     directories: [dataDir, `/run/coracle/${id}`].filter((directory) => existsSync(directory)),
   };
 }

@@ -1,5 +1,7 @@
 /** Containers that end: killed for memory, crashing again and again, deleted; and how soon others are there. */
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { Instance, until, whyNoContainers } from "./instance.ts";
@@ -58,11 +60,20 @@ describe("containers that end", { skip: reason ?? false }, () => {
       "cat /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes 2>/dev/null || true",
     );
     assert.equal(limit, String(32 * 1024 * 1024));
+    const uid = await field("greedy", ".metadata.uid");
+    // The pod's own group: below that of its class, limited where all its containers are.
+    const group = podGroups(uid).find(
+      (directory) => existsSync(path.join(directory, "memory.max")) || existsSync(path.join(directory, "memory.limit_in_bytes")),
+    );
+    assert.match(group ?? "no group", /\/coracle-\w+\/kubepods\/burstable\/pod[^/]+$/);
+    const file = ["memory.max", "memory.limit_in_bytes"].map((name) => path.join(group!, name)).find((name) => existsSync(name));
+    assert.equal(readFileSync(file!, "utf8").trim(), String(32 * 1024 * 1024));
     await instance.kubectl("exec", "greedy", "--", "touch", "go");
     const ended = await until(async () => (await field("greedy", ".status.containerStatuses[0].lastState.terminated.reason")) || undefined, "an end", 30_000);
     assert.equal(ended, "OOMKilled");
     assert.equal(await field("greedy", ".status.containerStatuses[0].lastState.terminated.exitCode"), "137");
-    await instance.kubectl("delete", "pod", "greedy", "--grace-period=0", "--force");
+    await instance.kubectl("delete", "pod", "greedy", "--grace-period=1");
+    await until(async () => (podGroups(uid).length === 0 ? true : undefined), "the group's removal");
   });
 
   test("a container that crashes is started again after ten seconds, then after twenty", async () => {
@@ -86,3 +97,10 @@ describe("containers that end", { skip: reason ?? false }, () => {
     assert.match(await instance.kubectl("get", "pod", "crashing"), /0\/1 +CrashLoopBackOff +2 \(/);
   });
 });
+
+/** A pod's control groups: one, or one for each controller. */
+function podGroups(uid: string): string[] {
+  return execFileSync("find", ["/sys/fs/cgroup", "-type", "d", "-name", `pod${uid}`], { encoding: "utf8" })
+    .split("\n")
+    .filter(Boolean);
+}
