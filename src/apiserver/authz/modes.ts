@@ -4,6 +4,7 @@ import { abacAuthorizer } from "./abac.ts";
 import { allowed, authorizersInOrder, mastersAuthorizer, named } from "./authorizer.ts";
 import type { Authorizer } from "./authorizer.ts";
 import type { RuleSource } from "../reviews/rules-review.ts";
+import { nodeNameOf } from "./node-identity.ts";
 import { webhookAuthorizer } from "./webhook-authorizer.ts";
 import type { WebhookAuthorizerOptions } from "./webhook-authorizer.ts";
 
@@ -28,7 +29,10 @@ export class ReplaceableAuthorizers {
   readonly #initial: AuthorizationChoice;
   #current: ChosenAuthorizers;
   readonly authorizer: Authorizer = { name: "union", authorize: (attributes) => this.#current.authorizer.authorize(attributes) };
-  readonly ruleSource: RuleSource = { rulesFor: (...asked) => this.#current.ruleSource.rulesFor(...asked) };
+  readonly ruleSource: RuleSource = {
+    rulesFor: (...asked) => this.#current.ruleSource.rulesFor(...asked),
+    unresolved: (user) => this.#current.ruleSource.unresolved?.(user) ?? [],
+  };
 
   constructor(choice: AuthorizationChoice, own: OwnAuthorizers) {
     this.#own = own;
@@ -83,7 +87,16 @@ export function chosenAuthorizers({ authorizers, abacPolicies = "", abacFile = "
   const sources = made.map((one) => one.own).filter((one): one is Authorizer & RuleSource => "rulesFor" in one);
   return {
     authorizer: authorizersInOrder([mastersAuthorizer, ...made.map((one) => named(one.name, one.own))]),
-    ruleSource: { rulesFor: (user, namespace, missing) => sources.flatMap((source) => [...source.rulesFor(user, namespace, missing)]) },
+    ruleSource: {
+      rulesFor: (user, namespace, missing) => sources.flatMap((source) => [...source.rulesFor(user, namespace, missing)]),
+      // The Node authorizer goes by its graph, a webhook by what it is asked.
+      unresolved: (user) =>
+        authorizers.flatMap(({ type }) =>
+          type === "Webhook" || (type === "Node" && nodeNameOf(user) !== undefined)
+            ? [`${type.toLowerCase()} authorizer does not support user rule resolution`]
+            : [],
+        ),
+    },
   };
 }
 

@@ -41,20 +41,25 @@ export async function sendReview<S extends object>(
   }
 }
 
+/** JSON; what is none is a text, as it would be in YAML. */
+function readAnswer(body: Uint8Array): object {
+  let value: unknown = "";
+  try {
+    value = JSON.parse(Buffer.from(body).toString());
+  } catch {
+    // Told as any other text.
+  }
+  if (typeof value === "object" && value !== null) return value;
+  throw new WebhookError(
+    'couldn\'t get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
+  );
+}
+
 function readStatus<S>({ status, body }: { readonly status: number; readonly body: Uint8Array }, kind: string, apiVersion: string): S {
   const text = Buffer.from(body).toString();
   if (status < 200 || status > 299) throw new WebhookError(failureText(status, text));
   if (text === "") throw new WebhookError(`0-length response with status code: ${status} and content type: application/json`);
-  let answer: { kind?: string; apiVersion?: string; status?: S };
-  try {
-    answer = JSON.parse(text) as typeof answer;
-  } catch (error) {
-    throw new WebhookError(`couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
-  if (typeof answer !== "object" || answer === null)
-    throw new WebhookError(
-      'couldn\'t get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
-    );
+  const answer = readAnswer(body) as { kind?: string; apiVersion?: string; status?: S };
   const { kind: gotKind = kind, apiVersion: gotVersion = apiVersion } = answer;
   if (gotKind !== kind || gotVersion !== apiVersion)
     throw new WebhookError(`converting (${goType(gotKind, gotVersion)}) to (${goType(kind, apiVersion)}): unknown conversion`);
