@@ -12,5 +12,5 @@ export { createNft, NftError } from "./nft.ts";
 export type { Nft } from "./nft.ts";
 export { ProgramError, programPath, startPrograms } from "./programs.ts";
 export type { DetachedProgram, Programs, ProgramSpec, RunningProgram, RunResult, RunSpec } from "./programs.ts";
-export { readProcess, readProcessTree } from "./processes.ts";
+export { killProcess, readProcess, readProcessTree } from "./processes.ts";
 export type { ProcessInfo } from "./processes.ts";

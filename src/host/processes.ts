@@ -50,6 +50,15 @@ export async function findProcesses(isWanted: (words: readonly string[]) => bool
   return found;
 }
 
+/** Ends a process at once; one that is gone already is no fault. */
+export function killProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
 const ticksPerSecond = 100;
 const pageBytes = 4096;
 

@@ -1,9 +1,11 @@
 import { test } from "node:test";
 import { deepEqual, equal } from "node:assert/strict";
-import { mkdir, mkdtemp, readFile, readdir, rm, rmdir } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, readdir, rm, rmdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLog } from "../../base/log.ts";
+import { systemClock } from "../../base/clock.ts";
 import type { Cgroups } from "../../host/index.ts";
 import type { Pod, ResourceRequirements } from "../../api/core-v1/types.ts";
 import { cpuWeight, groupFiles, podGroup, podGroupLimits, qosGroupLimits } from "./cgroup-plan.ts";
@@ -58,7 +60,20 @@ test("cgroups: the files of either version", () => {
 test("cgroups: made with their limits, weighed together, removed, and strangers with them", async () => {
   const folder = await mkdtemp(join(tmpdir(), "cgroups-"));
   try {
-    const groups = new PodCgroups({ cgroups: fileTree(folder), root: "/k", node: { cpuShares: 2048, memoryBytes: 1000 }, settings, log: silentLog });
+    const clock = { ...systemClock(), after: (_delayMs: number, callback: () => void) => (setImmediate(callback), () => {}) };
+    const killed: number[] = [];
+    // The process leaves its group a moment later.
+    const left = join(folder, "k", "burstable", "podu", "cgroup.procs");
+    const kill = (pid: number) => void (killed.push(pid), clock.after(0, () => rmSync(left, { force: true })));
+    const groups = new PodCgroups({
+      cgroups: fileTree(folder),
+      root: "/k",
+      node: { cpuShares: 2048, memoryBytes: 1000 },
+      settings,
+      clock,
+      log: silentLog,
+      kill,
+    });
     await groups.start();
     const read = (...names: string[]) => readFile(join(folder, ...names), "utf8");
     equal(await read("k", "memory.max"), "1000");
@@ -73,7 +88,9 @@ test("cgroups: made with their limits, weighed together, removed, and strangers 
     await groups.removeStrangers((uid) => uid === "u");
     deepEqual(await groupsIn(join(folder, "k", "besteffort")), []);
     deepEqual(await groupsIn(join(folder, "k", "burstable")), ["podu"]);
+    await writeFile(left, "7\n");
     await groups.remove(pod);
+    equal(killed[0], 7);
     deepEqual(await groupsIn(join(folder, "k", "burstable")), []);
     equal(await read("k", "burstable", "cpu.weight"), "1");
   } finally {
@@ -96,7 +113,9 @@ function fileTree(folder: string): Cgroups {
     create: async (group) => void (await mkdir(join(folder, group), { recursive: true })),
     remove: async (group) => {
       const directory = join(folder, group);
-      for (const name of await readdir(directory).catch(() => [])) await rm(join(directory, name), { recursive: true });
+      const names = await readdir(directory);
+      if (names.includes("cgroup.procs")) throw Object.assign(new Error("busy"), { code: "EBUSY" });
+      for (const name of names) await rm(join(directory, name), { recursive: true });
       await rmdir(directory);
     },
   };

@@ -2,10 +2,12 @@
  * Keeps the control groups of the node's pods: made before a pod's first container, changed when it is resized, removed when nothing of it
  * runs. Driven by the pods' workers and the kubelet's clean-up; owns what each pod weighs. Everything can be done again after a crash.
  */
-import { readdir, writeFile } from "node:fs/promises";
+import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod } from "../../api/core-v1/types.ts";
+import { sleep } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Cgroups } from "../../host/index.ts";
 import type { KubeletSettings } from "../configuration/settings.ts";
@@ -86,9 +88,29 @@ export class PodCgroups {
     }
   }
 
+  /** What still runs in it is known to nobody (its runtime was killed before it could note it down) and ends here. */
   async #removeTree(group: string): Promise<void> {
     for (const name of await this.#children(group)) await this.#removeTree(`${group}/${name}`);
-    await this.#options.cgroups.remove(group);
+    for (let tries = 1; ; tries++) {
+      for (const pid of await this.#processes(group)) this.#options.kill(pid);
+      try {
+        return await this.#options.cgroups.remove(group);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EBUSY" || tries === maxTries) throw error;
+        await sleep(this.#options.clock, retryMs);
+      }
+    }
+  }
+
+  async #processes(group: string): Promise<ReadonlySet<number>> {
+    const { cgroups } = this.#options;
+    const found = new Set<number>();
+    for (const controller of cgroups.controllers) {
+      const directory = cgroups.directory(controller, group);
+      const text = directory === undefined ? "" : await readFile(join(directory, "cgroup.procs"), "utf8").catch(() => "");
+      for (const pid of text.split("\n")) if (pid !== "") found.add(Number(pid));
+    }
+    return found;
   }
 
   async #children(group: string): Promise<string[]> {
@@ -110,5 +132,12 @@ export interface PodCgroupsOptions {
   /** What all pods together may use. */
   readonly node: GroupLimits;
   readonly settings: Pick<KubeletSettings, "podPidsLimit" | "enforceNodeAllocatable">;
+  readonly clock: Clock;
   readonly log: Log;
+  /** Ends a process at once; one that is gone is no fault. */
+  readonly kill: (pid: number) => void;
 }
+
+/** A killed process takes a moment to leave its group. */
+const retryMs = 50;
+const maxTries = 20;

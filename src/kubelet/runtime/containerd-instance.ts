@@ -10,7 +10,7 @@ import { deadline, sleep } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { detectCapabilities } from "../../host/capabilities.ts";
-import { findProcesses, readProcessTree } from "../../host/processes.ts";
+import { findProcesses, killProcess, readProcessTree } from "../../host/processes.ts";
 import { createMounts } from "../../host/mounts.ts";
 import type { Programs } from "../../host/programs.ts";
 import { pauseImageName } from "../images/builtin-images.ts";
@@ -226,15 +226,7 @@ async function stopContainerd(options: ContainerdInstanceOptions, paths: Paths):
 /** Shims outlive their containerd: those that it could not end any more are killed, with what runs below them. */
 async function endShims(paths: Paths): Promise<void> {
   for (const shim of await findProcesses((words) => (words[0] ?? "").includes("containerd-shim") && words.includes(paths.socket)))
-    for (const { pid } of (await readProcessTree(shim)).toReversed()) killIfThere(pid);
-}
-
-function killIfThere(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
+    for (const { pid } of (await readProcessTree(shim)).toReversed()) killProcess(pid);
 }
 
 /** Whether `pid` still is what we started, not a later process with its number. */

@@ -2,14 +2,15 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { quantityMilli } from "../../../apimachinery/quantity.ts";
+import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
-import { detectCgroups } from "../../../host/index.ts";
+import { detectCgroups, killProcess } from "../../../host/index.ts";
 import { cpuShares, nodeAllocatable, PodCgroups, podsMemoryBytes } from "../../../kubelet/index.ts";
 import type { KubeletSettings, Machine } from "../../../kubelet/index.ts";
 import { instanceId } from "../../instance-id.ts";
 
 /** Undefined where pods are to have none, or cannot. */
-export async function startPodCgroups({ dataDir, settings, machine, log }: NodeCgroupsOptions): Promise<PodCgroups | undefined> {
+export async function startPodCgroups({ dataDir, settings, machine, clock, log }: NodeCgroupsOptions): Promise<PodCgroups | undefined> {
   if (!settings.cgroupsPerQOS) return undefined;
   const cgroups = await detectCgroups();
   if (cgroups === undefined) return undefined;
@@ -18,7 +19,7 @@ export async function startPodCgroups({ dataDir, settings, machine, log }: NodeC
     memoryBytes: podsMemoryBytes(machine, settings),
   };
   const base = settings.cgroupRoot === "" ? instanceGroup(dataDir) : settings.cgroupRoot;
-  const pods = new PodCgroups({ cgroups, root: join("/", base, "kubepods"), node, settings, log });
+  const pods = new PodCgroups({ cgroups, root: join("/", base, "kubepods"), node, settings, clock, log, kill: killProcess });
   try {
     await pods.start();
     return pods;
@@ -47,6 +48,7 @@ export interface NodeCgroupsOptions {
   readonly dataDir: string;
   readonly settings: KubeletSettings;
   readonly machine: Machine;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
