@@ -194,6 +194,13 @@ export class DiskStorage implements PodStorage {
     return rm(directory, { recursive: true, force: true });
   }
 
+  async logDirectories(logRoot: string): Promise<string[]> {
+    return readdir(logRoot).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return [];
+      throw error;
+    });
+  }
+
   /** What containers mount here by `Bidirectional` (drivers do) reaches us and other containers only where mounts are shared. */
   async #shareMounts(mounts: Mounts): Promise<void> {
     const around = (await mounts.list()).filter(({ mountPoint }) => mountPoint === "/" || this.#root === mountPoint || this.#root.startsWith(`${mountPoint}/`));

@@ -60,4 +60,8 @@ export class NoStorage implements PodStorage {
   }
 
   async removeLogs(): Promise<void> {}
+
+  async logDirectories(): Promise<string[]> {
+    return [];
+  }
 }

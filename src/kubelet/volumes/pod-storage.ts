@@ -39,6 +39,8 @@ export interface PodStorage {
   /** Pods that have something here. */
   podUids(): Promise<string[]>;
   removeLogs(directory: string): Promise<void>;
+  /** The names of directories in the one that holds all pods' logs. */
+  logDirectories(logRoot: string): Promise<string[]>;
 }
 
 /** What volumes are made from. */
