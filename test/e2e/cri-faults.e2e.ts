@@ -8,7 +8,7 @@ import { leftBetween, nodeTraces } from "./node-traces.ts";
 import type { NodeTraces } from "./node-traces.ts";
 
 const reason = await whyNoContainers();
-const args = ["--port", "16464", "--runtime", "containerd", "--pod-cidr", "10.225.0.0/16", "--service-cidr", "10.226.0.0/16", "--kubelet.port=16272"];
+const args = ["--port", "16476", "--runtime", "containerd", "--pod-cidr", "10.190.0.0/16", "--service-cidr", "10.191.0.0/16", "--kubelet.port=16296"];
 
 /** What a pod's life calls. */
 const calls = [

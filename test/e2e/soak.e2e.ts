@@ -20,8 +20,8 @@ const wanted = Number(process.env["SOAK_PODS"] ?? 1000);
 const waveSize = 50;
 const seed = Number(process.env["SOAK_SEED"] ?? 1);
 const args: Readonly<Record<string, readonly string[]>> = {
-  apiserver: [...shared, "--port", "16465"],
-  kubelet: [...shared, "--kubelet.port=16273"],
+  apiserver: [...shared, "--port", "16477"],
+  kubelet: [...shared, "--kubelet.port=16297"],
   "controller-manager": shared,
   scheduler: shared,
 };
