@@ -58,3 +58,9 @@ export class TaskGroup {
 export function isAbort(error: unknown, signal: AbortSignal): boolean {
   return signal.aborted && (error === signal.reason || (error instanceof Error && (error.name === "AbortError" || error.name === "TimeoutError")));
 }
+
+/** Resolves when `signal` aborts. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

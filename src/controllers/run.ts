@@ -1,4 +1,4 @@
-import { isAbort, TaskGroup } from "../base/task-group.ts";
+import { isAbort, TaskGroup, untilAborted } from "../base/task-group.ts";
 import { isAlreadyExists } from "../apimachinery/status.ts";
 import { Client, EventRecorder, InformerSet, resources, userAgent } from "../client/index.ts";
 import { builtInControllers, selectControllers } from "./registry.ts";
@@ -118,9 +118,4 @@ function serviceAccountUser(account: string): UserInfo {
     username: `system:serviceaccount:kube-system:${account}`,
     groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"],
   };
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

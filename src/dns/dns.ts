@@ -4,7 +4,7 @@ import { sleep } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
-import { isAbort, TaskGroup } from "../base/task-group.ts";
+import { isAbort, TaskGroup, untilAborted } from "../base/task-group.ts";
 import type { Transport } from "../apimachinery/request.ts";
 import { Client, InformerSet } from "../client/index.ts";
 import { publishDnsService } from "./dns-service.ts";
@@ -107,9 +107,4 @@ async function publishUntilDone(client: Client, place: DnsPlace, { clock, log, s
       await sleep(clock, backoffMs(publishRetry, failures), signal);
     }
   }
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -9,7 +9,7 @@ import type { Pod } from "../api/core-v1/types.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
-import { isAbort, TaskGroup } from "../base/task-group.ts";
+import { isAbort, TaskGroup, untilAborted } from "../base/task-group.ts";
 import { Client, EventRecorder, InformerSet, resources } from "../client/index.ts";
 import type { Change } from "../client/index.ts";
 import type { PodCgroups } from "./cgroups/pod-cgroups.ts";
@@ -395,9 +395,4 @@ interface RunParts {
   /** What the workers share. */
   readonly node: NodeContext;
   readonly group: TaskGroup;
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -74,11 +74,3 @@ export async function withAuthority(
     }
   }
 }
-
-/** For work that is done once and holds until then. */
-export function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-}

@@ -86,7 +86,11 @@ export async function startKubelet(context: ComponentContext): Promise<AsyncDisp
     running.use(await serving.follow(() => listeners, environment));
     const credentialProviders = await readProviders(options, { programs: borrowed.programs, clock: environment.clock, log });
     const shared = await nodeOptions(context, runtime, { settings, address, port: listener.port });
-    const cgroups = runtime.kind === "containerd" ? await startPodCgroups({ ...shared, dataDir: options.dataDir, settings }) : undefined;
+    // Somebody else's containerd may name control groups in another way (systemd's).
+    const cgroups =
+      runtime.kind === "containerd" && options.containerdSocket === undefined
+        ? await startPodCgroups({ ...shared, dataDir: options.dataDir, settings })
+        : undefined;
     for (const [index, nodeName] of nodeNames.entries()) {
       const folder = index === 0 ? "" : join("nodes", nodeName);
       const own =

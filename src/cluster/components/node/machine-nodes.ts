@@ -4,10 +4,10 @@
  */
 import { hostname } from "node:os";
 import { sleep } from "../../../base/clock.ts";
-import { TaskGroup } from "../../../base/task-group.ts";
+import { TaskGroup, untilAborted } from "../../../base/task-group.ts";
 import { approverRules, runApprover } from "../../../joining/index.ts";
 import { Client } from "../../../client/index.ts";
-import { untilAborted, withAuthority } from "../../certificates/authority-following.ts";
+import { withAuthority } from "../../certificates/authority-following.ts";
 import { tellNodes } from "../../joining/joined-authority.ts";
 import { administrator } from "../../connections/admin-connection.ts";
 import { ensureComponentRole } from "../../component-role.ts";
