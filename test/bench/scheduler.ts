@@ -9,7 +9,7 @@ import { measureDecisions } from "./scheduler/decisions.ts";
 import { runWorkload } from "./scheduler/run-workload.ts";
 import { workloads } from "./scheduler/workloads.ts";
 import type { Result } from "./scheduler/run-workload.ts";
-import type { Workload } from "./scheduler/workloads.ts";
+import type { Batch, Workload } from "./scheduler/workloads.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -62,6 +62,7 @@ process.exitCode =
 
 function scaled(workload: Workload): Workload {
   const share = (count: number) => Math.max(count === 0 ? 0 : 1, Math.round(count * scale));
-  const { nodes, before, measured } = workload;
-  return { ...workload, nodes: share(nodes), before: { ...before, count: share(before.count) }, measured: { ...measured, count: share(measured.count) } };
+  const { nodes, before, measured, leaving } = workload;
+  const some = <T extends Batch>(batch: T): T => ({ ...batch, count: share(batch.count) });
+  return { ...workload, nodes: share(nodes), before: some(before), measured: some(measured), ...(leaving && { leaving: some(leaving) }) };
 }

@@ -7,8 +7,10 @@ const patienceMs = 60_000;
 export class BoundPods implements AsyncDisposable {
   readonly #stream: ClientHttp2Stream;
   readonly #boundMs = new Map<string, number>();
+  /** By what the name begins with. */
+  readonly #counts = new Map<string, number>();
   #rest = "";
-  #wanted = Number.POSITIVE_INFINITY;
+  #wanted: { readonly prefix: string; readonly count: number } | undefined;
   #wake = () => {};
   #fail: (error: Error) => void = () => {};
   #changedMs = performance.now();
@@ -25,17 +27,15 @@ export class BoundPods implements AsyncDisposable {
     return new BoundPods(stream);
   }
 
-  get count(): number {
-    return this.#boundMs.size;
-  }
-
-  async reached(count: number): Promise<void> {
-    this.#wanted = count;
-    if (this.count >= count) return;
+  /** Resolves when so many pods called `PREFIX-…` have a node. */
+  async reached(prefix: string, count: number): Promise<void> {
+    const countNow = () => this.#counts.get(prefix) ?? 0;
+    this.#wanted = { prefix, count };
+    if (countNow() >= count) return;
     this.#changedMs = performance.now();
     const late = setInterval(() => {
       if (performance.now() - this.#changedMs > patienceMs)
-        this.#fail(new Error(`${this.count} of ${count} pods are bound, and no more for ${patienceMs / 1000} s`));
+        this.#fail(new Error(`${countNow()} of ${count} pods are bound, and no more for ${patienceMs / 1000} s`));
     }, 1000);
     try {
       await new Promise<void>((resolve, reject) => {
@@ -66,8 +66,10 @@ export class BoundPods implements AsyncDisposable {
       const name = /"name":"([^"]+)"/.exec(line)?.[1];
       if (name === undefined || this.#boundMs.has(name)) continue;
       this.#boundMs.set(name, nowMs);
+      const prefix = name.slice(0, name.lastIndexOf("-"));
+      this.#counts.set(prefix, (this.#counts.get(prefix) ?? 0) + 1);
       this.#changedMs = nowMs;
     }
-    if (this.count >= this.#wanted) this.#wake();
+    if (this.#wanted !== undefined && (this.#counts.get(this.#wanted.prefix) ?? 0) >= this.#wanted.count) this.#wake();
   }
 }

@@ -8,8 +8,10 @@ export interface Workload {
   readonly measured: Batch;
   /** Pods per second; undefined where none is published. */
   readonly threshold: number | undefined;
-  /** Objects of these kinds come and go meanwhile. */
-  readonly hasChurn?: boolean;
+  /** What comes meanwhile, or comes and goes. */
+  readonly churn?: Churn;
+  /** Pods that are bound before, and leave meanwhile. */
+  readonly leaving?: Leaving;
   /** Nodes have room for fewer pods, or none. */
   readonly node?: { readonly cpu?: string; readonly taintedShare?: number };
 }
@@ -28,6 +30,17 @@ export interface Batch {
   readonly isOnePerNode?: boolean;
   /** Each pod has a claim that is bound to a CSI volume of its own. */
   readonly hasVolume?: boolean;
+}
+
+/** A pod every so often; `isReplaced`: with a node and a Service, and all go again before the next ones come. */
+export interface Churn {
+  readonly everyMs: number;
+  readonly pod: Batch;
+  readonly isReplaced: boolean;
+}
+
+export interface Leaving extends Batch {
+  readonly perSecond: number;
 }
 
 const zone = "topology.kubernetes.io/zone";
@@ -56,6 +69,10 @@ const affine = (count: number, labels: Record<string, string>, affinity: NonNull
   ...(namespaces !== undefined && { namespaces }),
 });
 const low: Batch["requests"] = { cpu: "900m", memory: "500Mi" };
+/** Pushes out three of the four pods of low priority on a node. */
+const preemptor: Batch = { count: 1, requests: { cpu: "3000m", memory: "500Mi" }, spec: { priorityClassName: "high" } };
+const tooLarge: Batch = { count: 1, requests: { cpu: "9", memory: "500Mi" }, spec: { priorityClassName: "high" } };
+const light: Batch = { count: 20_000, requests: { cpu: "1m", memory: "1Mi" } };
 
 export const workloads: readonly Workload[] = [
   { name: "SchedulingBasic", nodes: 5_000, before: plain(1_000), measured: plain(10_000), threshold: 680 },
@@ -64,22 +81,40 @@ export const workloads: readonly Workload[] = [
     name: "PreemptionAsync",
     nodes: 5_000,
     before: { count: 20_000, requests: low, spec: { priority: 0, terminationGracePeriodSeconds: 0 } },
-    measured: { count: 5_000, requests: { cpu: "3000m", memory: "500Mi" }, spec: { priorityClassName: "high" } },
+    measured: plain(5_000),
     threshold: 570,
+    churn: { everyMs: 200, pod: preemptor, isReplaced: false },
   },
   {
     name: "Unschedulable",
     nodes: 5_000,
-    before: { count: 20_000, requests: { cpu: "9", memory: "500Mi" }, until: "pending" },
+    before: { ...tooLarge, count: 20_000, until: "pending" },
     measured: plain(10_000),
     threshold: 600,
+    churn: { everyMs: 200, pod: tooLarge, isReplaced: false },
   },
-  { name: "SchedulingWithMixedChurn", nodes: 5_000, before: plain(0), measured: plain(10_000), threshold: 710, hasChurn: true },
+  {
+    name: "UnschedulableComing",
+    nodes: 5_000,
+    before: plain(20_000),
+    measured: plain(10_000),
+    threshold: 600,
+    churn: { everyMs: 200, pod: tooLarge, isReplaced: false },
+  },
+  {
+    name: "SchedulingWithMixedChurn",
+    nodes: 5_000,
+    before: plain(0),
+    measured: plain(10_000),
+    threshold: 710,
+    churn: { everyMs: 1000, pod: tooLarge, isReplaced: true },
+  },
   {
     name: "SchedulingWhileGated",
     nodes: 1,
     before: { count: 10_000, spec: { schedulingGates: [{ name: "bench" }] }, until: "pending" },
-    measured: { count: 20_000, requests: { cpu: "1m", memory: "1Mi" } },
+    leaving: { ...light, perSecond: 50 },
+    measured: light,
     threshold: 910,
     node: { cpu: "100" },
   },
@@ -212,7 +247,7 @@ export const workloads: readonly Workload[] = [
     name: "PreemptionBasic",
     nodes: 5_000,
     before: { count: 20_000, requests: low, spec: { priority: 0, terminationGracePeriodSeconds: 0 } },
-    measured: { count: 1_000, requests: { cpu: "3000m", memory: "500Mi" }, spec: { priorityClassName: "high" } },
+    measured: { ...preemptor, count: 1_000 },
     threshold: undefined,
   },
 ];
