@@ -1,3 +1,6 @@
+import { gateStates } from "../api/feature-gates.ts";
+import type { GateStates } from "../api/feature-gates.ts";
+
 /** Flags of kube-controller-manager, by name without dashes, each with all its values; as the reference page of that command lists them. */
 export type ManagerFlags = ReadonlyMap<string, readonly string[]>;
 
@@ -35,6 +38,14 @@ export function durationFlag(flags: ManagerFlags, name: string, fallbackMs: numb
     rest = rest.slice(part[0].length);
   }
   return total;
+}
+
+/** Whether a feature gate is on, by `--feature-gates` or by default. */
+export function gateFlag(flags: ManagerFlags, gate: string): boolean {
+  const values = flags.get("feature-gates") ?? [];
+  const states = gateStates(values.flatMap((value) => value.split(",")).filter((pair) => pair !== ""));
+  if (typeof states.fault === "string") throw new FlagError("feature-gates", values.join(), states.fault);
+  return (states as GateStates)[gate] === true;
 }
 
 /** A flag has a value that cannot be used. */

@@ -19,6 +19,13 @@ test("controllers: single ones, by old and new names", () => {
   equal(names(["*", "-deployment"]).includes("deployment-controller"), false);
 });
 
+test("controllers: some are there only where their gate is on", () => {
+  const isThere = (flags: Map<string, string[]>) => builtInControllers({ flags, caBundle: "" }).some(({ name }) => name === "podgroup-protection-controller");
+  equal(isThere(new Map()), false);
+  equal(isThere(new Map([["feature-gates", ["GenericWorkload=true"]]])), true);
+  throws(() => isThere(new Map([["feature-gates", ["NoSuchGate=true"]]])), FlagError);
+});
+
 test("controllers: each has a name of its own", () => {
   equal(new Set(entries.flatMap(({ name, aliases }) => [name, ...aliases])).size, entries.flatMap(({ aliases }) => aliases).length + entries.length);
 });

@@ -1,4 +1,4 @@
-import { durationFlag, numberFlag } from "./flags.ts";
+import { durationFlag, gateFlag, numberFlag } from "./flags.ts";
 import { bootstrapSignerController } from "./bootstrap-signer/controller.ts";
 import { clusterRoleAggregationController } from "./clusterrole-aggregation/controller.ts";
 import { cronJobController } from "./cronjob/controller.ts";
@@ -17,6 +17,7 @@ import { namespaceController } from "./namespace/controller.ts";
 import { ipamSettings, nodeIpamController } from "./node-ipam/controller.ts";
 import { nodeLifecycleController } from "./node-lifecycle/controller.ts";
 import { podGarbageCollector } from "./pod-gc/controller.ts";
+import { podGroupProtectionController } from "./podgroup-protection/controller.ts";
 import { replicaSetController } from "./replicaset/controller.ts";
 import { replicationControllerController } from "./replicationcontroller/controller.ts";
 import { rootCaController } from "./root-ca/controller.ts";
@@ -134,6 +135,7 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     ),
     on("podcertificaterequest-cleaner-controller", [], () => podCertificateRequestCleaner()),
     on("volumeattributesclass-protection-controller", [], () => attributesClassProtectionController()),
+    ...(gateFlag(flags, "GenericWorkload") ? [on("podgroup-protection-controller", [], () => podGroupProtectionController())] : []),
     on("ttl-after-finished-controller", ["ttl-after-finished"], () => ttlAfterFinishedController(workers("ttl-after-finished", 5))),
     ...(ipam === undefined ? [] : [on("node-ipam-controller", ["nodeipam"], () => nodeIpamController(ipam))]),
     on("node-lifecycle-controller", ["nodelifecycle"], () => nodeLifecycleController(nodeSettings(flags))),

@@ -26,6 +26,7 @@ interface BootstrapObject extends Pick<ObjectMeta, "labels" | "annotations"> {
 export async function reconcileRbac(server: ServerState): Promise<void> {
   for (const kind of ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"] as const) {
     for (const wanted of data.objects[kind] as unknown as BootstrapObject[]) await reconcile(server, kind, withGates(server, kind, wanted));
+    for (const wanted of gatedObjects(kind)) if (server.isEnabled(wanted.gate)) await reconcile(server, kind, wanted.object);
   }
 }
 
@@ -41,6 +42,22 @@ const gated = [
     ],
   },
 ] as const satisfies readonly (Pick<BootstrapObject, "name"> & { gate: string; kind: Kind; rules: unknown })[];
+
+/** Roles of controllers that are there only with their gate. */
+function gatedObjects(kind: Kind): readonly { readonly gate: string; readonly object: BootstrapObject }[] {
+  const account = "podgroup-protection-controller";
+  const name = `system:controller:${account}`;
+  const marks = { name, labels: { "kubernetes.io/bootstrapping": "rbac-defaults" }, annotations: { [autoupdate]: "true" } };
+  const rules = [
+    { apiGroups: ["scheduling.k8s.io"], resources: ["podgroups"], verbs: ["get", "list", "update", "watch"] },
+    { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] },
+    { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "patch", "update"] },
+  ];
+  if (kind === "ClusterRole") return [{ gate: "GenericWorkload", object: { ...marks, rules } }];
+  if (kind !== "ClusterRoleBinding") return [];
+  const subjects = [{ kind: "ServiceAccount", name: account, namespace: "kube-system" }];
+  return [{ gate: "GenericWorkload", object: { ...marks, subjects, roleRef: { apiGroup: group, kind: "ClusterRole", name } } }];
+}
 
 function withGates(server: ServerState, kind: Kind, wanted: BootstrapObject): BootstrapObject {
   const more = gated.filter((one) => one.kind === kind && one.name === wanted.name && server.isEnabled(one.gate));

@@ -58,6 +58,8 @@ export interface SimulationSetting {
   readonly controllers: readonly string[];
   /** Flags of the controller manager by name. */
   readonly flags?: Readonly<Record<string, string>>;
+  /** Flags of the API server by name. */
+  readonly apiServerFlags?: Readonly<Record<string, string>>;
   /** Seeds in `npm test`. Default 20: a seed takes a fifth of a second. */
   readonly seeds?: number;
   /** Default n1, n2, n3. */
@@ -103,7 +105,13 @@ async function run(seed: number, setting: SimulationSetting & { readonly plant?:
   const controllers = new ControllerProcess({ ...setting, random });
   const nodes = new HollowNodes(setting.nodes ?? ["n1", "n2", "n3"], { bindsPods: true, ...setting.hollow });
   const components = { nodes: nodes.run, ...setting.components, controllers: controllers.run };
-  await using cluster = await TestCluster.start({ seed, image: await freshImage(), components, wrapStore: (store) => state.observe(store) });
+  await using cluster = await TestCluster.start({
+    seed,
+    image: await freshImage(),
+    components,
+    flags: setting.apiServerFlags ?? {},
+    wrapStore: (store) => state.observe(store),
+  });
   const simulation = begin({ cluster, client: cluster.client, random, state, unknownCreates: () => controllers.unknownCreates });
   const broken = watchInvariants(simulation, state, cluster);
   await cluster.advance(1000);
