@@ -42,6 +42,7 @@ export function daemonSetController(options: { readonly workers?: number } = {})
         set,
         pods: claimCandidates(caches.of(resources.pods), set),
         revisions: claimCandidates(caches.of(resources.controllerRevisions), set),
+        namesake: (wanted: string) => caches.of(resources.controllerRevisions).get(namespace, wanted),
         nodes: caches.of(resources.nodes).list(),
         killDelayMs: (node: string) => kills.delayMs(`${set.metadata.uid} ${node}`, nowMs),
       };

@@ -36,6 +36,7 @@ export function planDaemonSet(snapshot: DaemonSetSnapshot, nowMs: number): Plan 
     template: set.spec?.template ?? {},
     revisions: revisions.owned,
     collisionCount: set.status?.collisionCount,
+    namesake: snapshot.namesake,
     hashLabel: revisionHashLabel,
   };
   const revision = currentRevision(history);
@@ -49,6 +50,7 @@ export interface DaemonSetSnapshot {
   readonly set: DeepReadonly<DaemonSet>;
   readonly pods: readonly DeepReadonly<Pod>[];
   readonly revisions: readonly DeepReadonly<ControllerRevision>[];
+  readonly namesake: History["namesake"];
   readonly nodes: readonly DeepReadonly<Node>[];
   /** How long to wait before a finished pod of this node makes room for another, in ms. Asked once per look. */
   readonly killDelayMs: (nodeName: string) => number;

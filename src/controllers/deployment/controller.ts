@@ -30,7 +30,8 @@ export function deploymentController(options: { readonly workers?: number } = {}
       const replicaSets = claimCandidates(caches.of(resources.replicaSets), deployment);
       const isRecreating = deployment.spec?.strategy?.type === "Recreate";
       const pods = isRecreating ? replicaSets.flatMap((replicaSet) => ownedBy(caches.of(resources.pods), replicaSet)) : [];
-      return { deployment, replicaSets, pods };
+      const namesake = (wanted: string) => caches.of(resources.replicaSets).get(namespace, wanted);
+      return { deployment, replicaSets, pods, namesake };
     },
     plan: planDeployment,
   });

@@ -12,16 +12,18 @@ export interface Family {
   readonly old: readonly DeepReadonly<ReplicaSet>[];
   /** The old ones and the newest. */
   readonly all: readonly DeepReadonly<ReplicaSet>[];
+  /** The ReplicaSet of that name, whoever owns it, as the cache has it when it is asked. */
+  readonly namesake: (name: string) => DeepReadonly<ReplicaSet> | undefined;
 }
 
 export const hashLabel = "pod-template-hash";
 
 /** Of several ReplicaSets with the Deployment's template the oldest counts as newest, so that everyone chooses the same. */
-export function familyOf(deployment: DeepReadonly<Deployment>, replicaSets: readonly DeepReadonly<ReplicaSet>[]): Family {
+export function familyOf(deployment: DeepReadonly<Deployment>, replicaSets: readonly DeepReadonly<ReplicaSet>[], namesake: Family["namesake"]): Family {
   const ordered = [...replicaSets].sort(byAge);
   const newest = ordered.find(({ spec }) => isSameTemplate(spec?.template, deployment.spec?.template));
   const old = ordered.filter((replicaSet) => replicaSet !== newest);
-  return { deployment, newest, old, all: newest === undefined ? old : [...old, newest] };
+  return { deployment, newest, old, all: newest === undefined ? old : [...old, newest], namesake };
 }
 
 /** Equal but for the label that names the template. */

@@ -1,8 +1,9 @@
 import { test } from "node:test";
 import { deepEqual } from "node:assert/strict";
+import { StatusError } from "../../apimachinery/status.ts";
 import { planDeployment } from "./plan.ts";
 import type { Deployment, DeploymentSpec, ReplicaSet } from "../../api/apps-v1/types.ts";
-import type { Action, UpdateAction } from "../../operator/index.ts";
+import type { Action, CreateAction, UpdateAction } from "../../operator/index.ts";
 
 const nowMs = Date.UTC(2026, 0, 1);
 const template = (version: string) => ({ metadata: { labels: { app: "web", v: version } }, spec: { containers: [{ name: "c", image: "web:1" }] } });
@@ -67,6 +68,8 @@ function summary(action: Action): string {
   }
 }
 
+const none = () => undefined;
+
 const cases: { name: string; deployment?: Deployment; sets: ReplicaSet[]; expect: string[] }[] = [
   { name: "the first set is as large as wanted", sets: [], expect: ["create with 4"] },
   { name: "a new template starts with the surge", sets: [replicaSet("1", 4)], expect: ["create with 1"] },
@@ -124,7 +127,8 @@ const cases: { name: string; deployment?: Deployment; sets: ReplicaSet[]; expect
   },
 ];
 for (const { name, deployment: wanted = deployment(), sets, expect } of cases) {
-  test(`deployment: ${name}`, () => deepEqual(planDeployment({ deployment: wanted, replicaSets: sets, pods: [] }, nowMs).actions.map(summary), expect));
+  test(`deployment: ${name}`, () =>
+    deepEqual(planDeployment({ deployment: wanted, replicaSets: sets, pods: [], namesake: none }, nowMs).actions.map(summary), expect));
 }
 
 test("deployment: the progress deadline is waited for, and passes", () => {
@@ -150,8 +154,28 @@ test("deployment: the progress deadline is waited for, and passes", () => {
     },
   };
   const sets = [{ ...replicaSet("2", 4, 0), status: { replicas: 1, terminatingReplicas: 0 } }];
-  deepEqual(planDeployment({ deployment: stuck, replicaSets: sets, pods: [] }, nowMs), { actions: [], requeueAfterMs: 601_000 });
-  const later = planDeployment({ deployment: stuck, replicaSets: sets, pods: [] }, nowMs + 601_000);
+  deepEqual(planDeployment({ deployment: stuck, replicaSets: sets, pods: [], namesake: none }, nowMs), { actions: [], requeueAfterMs: 601_000 });
+  const later = planDeployment({ deployment: stuck, replicaSets: sets, pods: [], namesake: none }, nowMs + 601_000);
   const written = (later.actions[0] as UpdateAction).object as Deployment;
   deepEqual(written.status?.conditions?.[1]?.reason, "ProgressDeadlineExceeded");
 });
+
+const taken = new StatusError({ message: "taken", reason: "AlreadyExists", code: 409 });
+const takers: { name: string; taker: ReplicaSet | undefined; counts: boolean }[] = [
+  { name: "nobody that the cache shows: it may be our own, whose answer was lost", taker: undefined, counts: false },
+  { name: "our own of the same template", taker: replicaSet("2", 1), counts: false },
+  { name: "our own of another template", taker: replicaSet("1", 4), counts: true },
+  { name: "a stranger", taker: { ...replicaSet("2", 1), metadata: { name: "web-2", namespace: "x", uid: "stranger" } }, counts: true },
+];
+for (const { name, taker, counts } of takers) {
+  test(`deployment: the name of the newest set is taken by ${name}`, () => {
+    const { actions } = planDeployment({ deployment: deployment(), replicaSets: [], pods: [], namesake: () => taker }, nowMs);
+    const { onError } = actions[0] as CreateAction;
+    const decision = typeof onError === "function" ? onError(taken) : undefined;
+    deepEqual(decision?.severity, "stop");
+    deepEqual(
+      decision?.actions?.map((action) => ((action as UpdateAction).object as Deployment).status?.collisionCount),
+      counts ? [1] : [],
+    );
+  });
+}

@@ -21,7 +21,7 @@ import type { Family } from "./family.ts";
  * One step of a Deployment towards its template and size (documentation page "Deployments"): a plan does one thing and then writes the
  * status; what follows from it is decided anew on what is then there. In this order: rollback, resizing, rollout by strategy.
  */
-export function planDeployment({ deployment, replicaSets, pods }: DeploymentSnapshot, nowMs: number): Plan {
+export function planDeployment({ deployment, replicaSets, pods, namesake }: DeploymentSnapshot, nowMs: number): Plan {
   const selector = selectorFromObject(deployment.spec?.selector);
   if (selector.requirements.length === 0 && !selector.selectsNothing) return refuseEverything(deployment);
   const claimed = claimObjects({
@@ -33,7 +33,7 @@ export function planDeployment({ deployment, replicaSets, pods }: DeploymentSnap
   });
   // What was just claimed has another version now: the rest is decided on that.
   if (claimed.actions.length > 0) return { actions: claimed.actions, reasons: ["ReplicaSets to adopt or to release"] };
-  return planFamily(familyOf(deployment, claimed.owned), pods, nowMs);
+  return planFamily(familyOf(deployment, claimed.owned, namesake), pods, nowMs);
 }
 
 export interface DeploymentSnapshot {
@@ -42,6 +42,8 @@ export interface DeploymentSnapshot {
   readonly replicaSets: readonly DeepReadonly<ReplicaSet>[];
   /** Pods of the own ReplicaSets. */
   readonly pods: readonly DeepReadonly<Pod>[];
+  /** The ReplicaSet of that name, whoever owns it, as the cache has it when it is asked. */
+  readonly namesake: Family["namesake"];
 }
 
 function planFamily(family: Family, pods: readonly DeepReadonly<Pod>[], nowMs: number): Plan {

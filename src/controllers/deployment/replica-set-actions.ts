@@ -115,8 +115,8 @@ function noteCondition(
   return updateStatusAction(resources.deployments, updated);
 }
 
-function whenCreationFails({ deployment, all }: Family, replicaSet: ReplicaSet, error: Error, nowMs: number): ErrorDecision {
-  if (isAlreadyExists(error)) return { severity: "stop", actions: whenNameIsTaken(deployment, all, replicaSet) };
+function whenCreationFails({ deployment, namesake }: Family, replicaSet: ReplicaSet, error: Error, nowMs: number): ErrorDecision {
+  if (isAlreadyExists(error)) return { severity: "stop", actions: whenNameIsTaken(deployment, namesake(replicaSet.metadata.name ?? "")) };
   const message = `Failed to create new replica set "${replicaSet.metadata.name}": ${error.message}`;
   const actions: Action[] = [eventAction(referenceTo(resources.deployments, deployment), { type: "Warning", reason: "ReplicaSetCreateError", message })];
   const current = condition(deployment.status?.conditions ?? [], "Progressing");
@@ -125,10 +125,13 @@ function whenCreationFails({ deployment, all }: Family, replicaSet: ReplicaSet, 
   return { severity: "stop", actions };
 }
 
-/** Another template has the same hash (or a stranger the name): the next try counts one further, unless it is our own and the cache is behind. */
-function whenNameIsTaken(deployment: DeepReadonly<Deployment>, all: Family["all"], wanted: ReplicaSet): readonly Action[] {
-  const known = all.find(({ metadata }) => metadata.name === wanted.metadata.name);
-  const isOurs = known !== undefined && controllerOf(known)?.uid === deployment.metadata.uid && isSameTemplate(known.spec?.template, deployment.spec?.template);
+/**
+ * Another template has the same hash (or a stranger the name): the next try counts one further. Not while the cache does not show who has it:
+ * that may be our own, made by a request whose answer was lost, and a second ReplicaSet of the template would have pods beyond the surge.
+ */
+function whenNameIsTaken(deployment: DeepReadonly<Deployment>, taker: DeepReadonly<ReplicaSet> | undefined): readonly Action[] {
+  if (taker === undefined) return [];
+  const isOurs = controllerOf(taker)?.uid === deployment.metadata.uid && isSameTemplate(taker.spec?.template, deployment.spec?.template);
   if (isOurs) return [];
   const updated = edited<Deployment>(deployment, (draft) => {
     draft.status = { ...draft.status, collisionCount: (draft.status?.collisionCount ?? 0) + 1 };

@@ -1,6 +1,6 @@
 import { deepEqual } from "../../apimachinery/json.ts";
 import { isAlreadyExists, isNotFound } from "../../apimachinery/status.ts";
-import { controllerReference, edited, resources } from "../../client/index.ts";
+import { controllerOf, controllerReference, edited, resources } from "../../client/index.ts";
 import { createAction, deleteAction, updateAction } from "../../operator/index.ts";
 import { templateHash } from "../ownership/template-hash.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
@@ -17,6 +17,8 @@ export interface History {
   readonly template: DeepReadonly<PodTemplateSpec>;
   readonly revisions: readonly DeepReadonly<ControllerRevision>[];
   readonly collisionCount: number | undefined;
+  /** The revision of that name, whoever owns it, as the cache has it when it is asked. */
+  readonly namesake: (name: string) => DeepReadonly<ControllerRevision> | undefined;
   /** The label that carries the hash. */
   readonly hashLabel: string;
 }
@@ -46,10 +48,15 @@ export function createRevision(history: History, whenTaken: () => readonly Actio
     data: data as NonNullable<ControllerRevision["data"]>,
     revision: nextNumber(history),
   };
-  const isKnown = history.revisions.some(({ metadata }) => metadata.name === revision.metadata.name);
   return createAction(resources.controllerRevisions, revision, {
-    onError: (error) => ({ severity: "stop", ...(isAlreadyExists(error) && isKnown && { actions: whenTaken() }) }),
+    onError: (error) => ({ severity: "stop", ...(isAlreadyExists(error) && isTaken(history, revision) && { actions: whenTaken() }) }),
   });
+}
+
+/** Whether something else has the name. Not known while the cache does not show it: it may be our own, made by a request whose answer was lost. */
+function isTaken({ owner, namesake }: History, { metadata, data }: ControllerRevision): boolean {
+  const taker = namesake(metadata.name ?? "");
+  return taker !== undefined && !(controllerOf(taker)?.uid === owner.metadata.uid && deepEqual(taker.data, data));
 }
 
 /** A template that comes back is the newest again; nothing when it is already. */

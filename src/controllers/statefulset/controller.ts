@@ -31,6 +31,7 @@ export function statefulSetController(options: { readonly workers?: number } = {
         set,
         pods: claimCandidates(caches.of(resources.pods), set),
         revisions: claimCandidates(caches.of(resources.controllerRevisions), set),
+        namesake: (wanted: string) => caches.of(resources.controllerRevisions).get(namespace, wanted),
         claims: new Map(claims.map((claim) => [claim.metadata.name ?? "", claim])),
       };
     },

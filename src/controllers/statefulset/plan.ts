@@ -30,6 +30,7 @@ export function planStatefulSet(snapshot: StatefulSetSnapshot, nowMs: number): P
     template: set.spec?.template ?? {},
     revisions: revisions.owned,
     collisionCount: set.status?.collisionCount,
+    namesake: snapshot.namesake,
     hashLabel: "controller.kubernetes.io/hash",
   };
   const update = currentRevision(history);
@@ -48,6 +49,7 @@ export interface StatefulSetSnapshot {
   readonly set: DeepReadonly<StatefulSet>;
   readonly pods: readonly DeepReadonly<Pod>[];
   readonly revisions: readonly DeepReadonly<ControllerRevision>[];
+  readonly namesake: History["namesake"];
   /** Of the namespace, by name. */
   readonly claims: ReadonlyMap<string, DeepReadonly<PersistentVolumeClaim>>;
 }
