@@ -15,18 +15,30 @@ export interface Random {
 export function systemRandom(): Random {
   const pool = new Uint8Array(poolBytes);
   let used = poolBytes;
-  const bytes = (count: number) => {
-    if (count > poolBytes) return randomFillSync(new Uint8Array(count));
+  /** Where the next `count` bytes of the pool begin. */
+  const take = (count: number) => {
     if (used + count > poolBytes) {
       randomFillSync(pool);
       used = 0;
     }
-    const taken = pool.slice(used, used + count);
-    pool.fill(0, used, used + count);
     used += count;
+    return used - count;
+  };
+  const bytes = (count: number) => {
+    if (count > poolBytes) return randomFillSync(new Uint8Array(count));
+    const from = take(count);
+    const taken = pool.slice(from, from + count);
+    pool.fill(0, from, from + count);
     return taken;
   };
-  return fromWords(bytes, () => new DataView(bytes(4).buffer).getUint32(0));
+  const view = new DataView(pool.buffer);
+  const word = () => {
+    const from = take(4);
+    const value = view.getUint32(from);
+    view.setUint32(from, 0);
+    return value;
+  };
+  return fromWords(bytes, word);
 }
 
 const poolBytes = 4096;

@@ -155,7 +155,7 @@ async function run(options: SchedulerOptions, memory: Memory, signal: AbortSigna
   const recorders = new Map(
     Array.from(profiles.keys(), (name) => [name, new SeriesEventRecorder({ client, clock, random, log, controller: name, instance: `${name}-${hostName}` })]),
   );
-  const writes = new PodWrites({ client, clock, log, signal: tasks.signal });
+  const writes = new PodWrites({ client, tasks, clock, log, signal: tasks.signal });
   await informers.synced(signal);
   followCluster({ informers, state, queue, profiles, podGroups });
   const { decisions, metrics } = memory;

@@ -5,6 +5,7 @@ import { gangCondition } from "./gang-attempt.ts";
 import { edited, resources } from "../../client/index.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
+import type { TaskGroup } from "../../base/task-group.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod, PodCondition } from "../../api/core-v1/types.ts";
 import type { Client } from "../../client/index.ts";
@@ -14,18 +15,27 @@ import type { PodInfo } from "../state/pod-info.ts";
 
 /**
  * Writes about pods, those about one pod in the order they were asked for: a condition that says "unschedulable" must not arrive after
- * the binding that came later. Invariant: `#tails` holds the pods with a write under way.
+ * the binding that came later. What is to be said of pods that wait yields to bindings: only so much of it is written at once, and what
+ * still waits gives way to what came later about the same pod (KEP-5229). Invariants: `#tails` holds the pods with a write under way,
+ * `#notes` those about which something waits to be said, each once.
  */
 export class PodWrites {
   readonly #options: PodWritesOptions;
   readonly #tails = new Map<string, Promise<void>>();
+  readonly #notes = new Map<string, Note>();
+  #writers = 0;
 
   constructor(options: PodWritesOptions) {
     this.#options = options;
   }
 
-  /** Runs `write` after all earlier ones about that pod. Rejects with what `write` throws. */
-  enqueue(uid: string, write: () => Promise<void>): Promise<void> {
+  /** Binds the pod after all earlier writes about it have ended; what was not written yet is moot. Rejects with what `write` throws. */
+  bind(uid: string, write: () => Promise<void>): Promise<void> {
+    this.#notes.delete(uid);
+    return this.#enqueue(uid, write);
+  }
+
+  #enqueue(uid: string, write: () => Promise<void>): Promise<void> {
     const before = this.#tails.get(uid);
     const result = before === undefined ? write() : before.then(write);
     const tail = result
@@ -37,13 +47,37 @@ export class PodWrites {
     return result;
   }
 
+  /** As `updateStatus`, when there is room among those that are written. */
+  noteStatus(pod: DeepReadonly<Pod>, change: StatusChange): void {
+    const { uid = "" } = pod.metadata;
+    this.#notes.set(uid, this.#withNote(pod, change));
+    if (this.#writers >= noteLimit) return;
+    this.#writers += 1;
+    this.#options.tasks.start("writing pods' statuses", () => this.#writeNotes());
+  }
+
+  async #writeNotes(): Promise<void> {
+    for (const { pod, change } of this.#notes.values()) await this.updateStatus(pod, change);
+    this.#writers -= 1;
+  }
+
+  /** Together with what waits to be said about the pod. */
+  #withNote(pod: DeepReadonly<Pod>, change: StatusChange): Note {
+    const note = this.#notes.get(pod.metadata.uid ?? "");
+    if (note === undefined) return { pod, change };
+    const { condition = note.change.condition, nominatedNodeName = note.change.nominatedNodeName } = change;
+    return { pod: note.pod, change: { condition, nominatedNodeName } };
+  }
+
   /** Writes a condition, and a nomination unless it is undefined, if the pod does not have them yet. Failures are logged. */
   async updateStatus(pod: DeepReadonly<Pod>, change: StatusChange): Promise<void> {
-    const status = patchOf(pod, change);
-    if (status === undefined) return;
     const { namespace = "", name = "", uid = "" } = pod.metadata;
+    const note = this.#withNote(pod, change);
+    this.#notes.delete(uid);
+    const status = patchOf(note.pod, note.change);
+    if (status === undefined) return;
     const { client, log, signal } = this.#options;
-    await this.enqueue(uid, async () => {
+    await this.#enqueue(uid, async () => {
       try {
         await client.patch(resources.pods, namespace, name, { type: "strategic", body: { metadata: { uid }, status }, subresource: "status", signal });
       } catch (error) {
@@ -73,7 +107,7 @@ export class PodWrites {
     if (condition === undefined) return;
     const { namespace = "", name = "", uid = "" } = gang.group.metadata;
     const { client, log, signal } = this.#options;
-    await this.enqueue(uid, async () => {
+    await this.#enqueue(uid, async () => {
       try {
         const body = { metadata: { uid }, status: { conditions: [condition] } };
         await client.patch(resources.podGroups, namespace, name, { type: "strategic", body, subresource: "status", signal });
@@ -95,8 +129,18 @@ export interface StatusChange {
   readonly nominatedNodeName?: string | undefined;
 }
 
+/** What is to be said about a pod, as it was when the first of it was asked for. */
+interface Note {
+  readonly pod: DeepReadonly<Pod>;
+  readonly change: StatusChange;
+}
+
+/** Notes written at once: enough to share commits, few enough that bindings do not wait behind them. */
+const noteLimit = 32;
+
 export interface PodWritesOptions {
   readonly client: Client;
+  readonly tasks: TaskGroup;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;

@@ -207,7 +207,7 @@ export class SchedulingLoop {
       const job = { cycle, profile, node: decision.node, reservations, extender, clock, signal, onBinding: () => queue.done(info.uid) };
       await (mayWait
         ? bind(job).then((answer) => (refusal = answer))
-        : writes.enqueue(info.uid, async () => {
+        : writes.bind(info.uid, async () => {
             refusal = await bind(job);
           }));
     } catch (error) {
@@ -270,7 +270,7 @@ export class SchedulingLoop {
     for (const pod of postFilter.displaced ?? []) {
       if (pod.uid === info.uid) continue;
       state.withdrawNomination(pod.uid);
-      tasks.start("withdrawing a nomination", () => writes.updateStatus(pod.pod, { nominatedNodeName: "" }));
+      writes.noteStatus(pod.pod, { nominatedNodeName: "" });
       queue.activate(pod.uid);
     }
     this.#parts.metrics.victims.observe(postFilter.victims.length);
@@ -289,13 +289,13 @@ export class SchedulingLoop {
 
   /** Tells the pod, by its condition and an event, why it was not scheduled. */
   #conclude(entry: QueueEntry, failure: { message: string; reason: "Unschedulable" | "SchedulerError"; nominatedNodeName?: string | undefined }): void {
-    const { writes, tasks } = this.#parts;
+    const { writes } = this.#parts;
     const { info } = entry;
     this.#count(entry, info.pod.spec?.schedulerName ?? "", failure.reason === "Unschedulable" ? "unschedulable" : "error");
     const { message, reason, nominatedNodeName } = failure;
     this.#recordFailure(info, message);
     const change = { condition: unscheduledCondition(info, reason, message, writes.nowText()), nominatedNodeName };
-    tasks.start("writing a pod's status", () => writes.updateStatus(info.pod, change));
+    writes.noteStatus(info.pod, change);
     // The next attempt shall see what is being written.
     entry.info = podInfoOf(writes.apply(info.pod, change));
   }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { deepEqual, equal } from "node:assert/strict";
 import { podInfoOf } from "../state/pod-info.ts";
 import { clusterOf, listerOf, nodeOf, podOf, profileOf } from "../test-support/cluster.ts";
-import { listeners, requeueAfter } from "./hints.ts";
+import { Listeners, requeueAfter } from "./hints.ts";
 import { newEntry } from "./queue-entry.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Pod, PodSpec } from "../../api/core-v1/types.ts";
@@ -362,13 +362,15 @@ const actionsOf = (resource: EventResource): readonly EventAction[] => [
     : []),
 ];
 
+const listeners = new Listeners(profile);
+
 test("queueing hints: every plugin that hears of anything is in the table", () =>
   deepEqual(profile.plugins.flatMap(({ name, events = [] }) => (events.length > 0 ? [name] : [])).sort(), Object.keys(plugins).sort()));
 
 for (const [plugin, { pod, hears, rows }] of Object.entries(plugins)) {
   test(`queueing hints: ${plugin} hears of these events, and no others`, () => {
     const heard = resources.flatMap((resource) =>
-      actionsOf(resource).flatMap((action) => (listeners(profile, { resource, action }).includes(plugin) ? [`${resource} ${action}`] : [])),
+      actionsOf(resource).flatMap((action) => (listeners.of({ resource, action }).includes(plugin) ? [`${resource} ${action}`] : [])),
     );
     const isCovered = (event: string) => hears.some((one) => one === event || (one.endsWith(" Update") && event.startsWith(one)));
     deepEqual(

@@ -21,9 +21,24 @@ export function requeueAfter(entry: QueueEntry, event: ClusterEvent, profile: Pr
   return strategy;
 }
 
-/** The plugins of a profile that want to hear of the event. */
-export function listeners(profile: Profile, event: ClusterEvent): readonly string[] {
-  return profile.plugins.filter(({ events }) => events?.some((hint) => concerns(hint, event)) === true).map(({ name }) => name);
+/** Which plugins of a profile want to hear of an event, remembered by its kind. */
+export class Listeners {
+  readonly #profile: Profile;
+  readonly #known = new Map<string, readonly string[]>();
+
+  constructor(profile: Profile) {
+    this.#profile = profile;
+  }
+
+  of(event: ClusterEvent): readonly string[] {
+    const kind = `${event.resource} ${event.action}`;
+    let names = this.#known.get(kind);
+    if (names === undefined) {
+      const listening = this.#profile.plugins.filter(({ events }) => events?.some((hint) => concerns(hint, event)) === true);
+      this.#known.set(kind, (names = listening.map(({ name }) => name)));
+    }
+    return names;
+  }
 }
 
 function mayHelp({ events = [] }: Plugin, entry: QueueEntry, event: ClusterEvent): boolean {

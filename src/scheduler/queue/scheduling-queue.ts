@@ -1,7 +1,7 @@
 import { Heap } from "../../base/heap.ts";
 import { queueSortOf } from "../framework/profile.ts";
 import { EventLog } from "./event-log.ts";
-import { listeners, requeueAfter } from "./hints.ts";
+import { Listeners, requeueAfter } from "./hints.ts";
 import { newEntry, nobody } from "./queue-entry.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { ClusterEvent } from "../framework/cluster-event.ts";
@@ -25,12 +25,14 @@ export class SchedulingQueue {
   readonly #refusedBy = new Map<string, Set<QueueEntry>>();
   readonly #inFlight = new Map<string, QueueEntry>();
   readonly #log = new EventLog();
+  readonly #listeners: readonly Listeners[];
   #wake: (() => void) | undefined;
   #cancelTimer: (() => void) | undefined;
   #sequence = 0;
 
   constructor(options: SchedulingQueueOptions) {
     this.#options = options;
+    this.#listeners = Array.from(options.profiles.values(), (profile) => new Listeners(profile));
     const compare = queueSortOf(options.profiles.values().next().value!);
     const queued = ({ entry }: Place) => ({ pod: entry.info.pod, priority: entry.info.priority, queuedAtMs: entry.queuedAtMs });
     this.#active = new Heap((a, b) => compare(queued(a), queued(b)) || a.sequence - b.sequence);
@@ -81,8 +83,8 @@ export class SchedulingQueue {
   move(event: ClusterEvent): void {
     if (this.#inFlight.size > 0) this.#log.add(event);
     const candidates = new Set<QueueEntry>();
-    for (const profile of this.#options.profiles.values())
-      for (const plugin of listeners(profile, event)) for (const entry of this.#refusedBy.get(plugin) ?? []) candidates.add(entry);
+    for (const listeners of this.#listeners)
+      for (const plugin of listeners.of(event)) for (const entry of this.#refusedBy.get(plugin) ?? []) candidates.add(entry);
     for (const entry of candidates) this.#reconsider(entry, [event]);
   }
 
