@@ -4,6 +4,7 @@ import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
+import { askOptions, expectedOf, replayExchange, type ExchangeStep } from "./exchanges.ts";
 import { comparedSteps, type Group, type Recording, type Scenario, type Step } from "./scenarios.ts";
 import { startServer, type Server } from "./server.ts";
 import type { FailedStep, FileResult } from "./verdict.ts";
@@ -28,13 +29,15 @@ export interface ReplayOptions {
 /** Replays a group; every recording that is started gets a result, also when no server comes up. */
 export async function replayGroup(group: Group, options: ReplayOptions): Promise<void> {
   const engine = await loadEngine(options.folder);
-  const isSession = group.recordings[0]!.scenario.kubectl !== undefined;
+  const { kubectl, webhookAnswers } = group.recordings[0]!.scenario;
+  const isSession = kubectl !== undefined;
+  const replay = isSession ? replaySession : webhookAnswers !== undefined ? replayExchanges : replayRequests;
   const together = group.recordings.filter(({ scenario }) => scenario.alone === undefined);
   const alone = group.recordings.filter(({ scenario }) => scenario.alone !== undefined);
   const onServer = async (queue: Recording[], parallel: number, server: Server) => {
     await sideBySide(parallel, async () => {
       for (let next = queue.shift(); next !== undefined && Date.now() < options.lastStart; next = queue.shift()) {
-        options.onResult(isSession ? await replaySession(engine, next, server, options) : await replayRequests(engine, next, server, options));
+        options.onResult(await replay(engine, next, server, options));
       }
     });
   };
@@ -79,6 +82,22 @@ async function replayRequests(engine: Engine, recording: Recording, server: Serv
     return resultOf(recording, outcomes, timer.signal.aborted ? `stopped after ${options.fileTimeoutMs / 1000} s` : `stopped: ${String(error)}`);
   } finally {
     clearTimeout(timeout);
+  }
+}
+
+/** One exchange after the other: what reaches the webhook belongs to the request that waits. */
+async function replayExchanges(engine: Engine, recording: Recording, { kubeconfig, webhook }: Server, options: ReplayOptions): Promise<FileResult> {
+  const outcomes: Outcomes = new Map();
+  const end = Date.now() + options.fileTimeoutMs;
+  try {
+    for (const step of recording.scenario.steps as readonly ExchangeStep[]) {
+      if (Date.now() > end) throw new Error(`no end after ${options.fileTimeoutMs / 1000} s`);
+      const observed = await replayExchange(step, askOptions(kubeconfig), webhook!);
+      outcomes.set(step, outcomeOf(engine, { ...step, expect: expectedOf(step) }, observed));
+    }
+    return resultOf(recording, outcomes);
+  } catch (error) {
+    return resultOf(recording, outcomes, `stopped: ${String(error)}`);
   }
 }
 

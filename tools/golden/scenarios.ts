@@ -1,6 +1,8 @@
 /** The recordings: which files there are, what server each wants, and which may share one. */
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
+import { exchangeRecordings } from "./exchanges.ts";
+import type { Answers } from "./webhook.ts";
 
 /** A recording, as far as the replay has to understand it (the engine beside the recordings knows the rest). */
 export interface Scenario {
@@ -11,6 +13,8 @@ export interface Scenario {
   readonly kubectl?: readonly Step[];
   readonly controllersFlags?: string;
   readonly config?: unknown;
+  /** Of exchanges with a webhook: what it answers. */
+  readonly webhookAnswers?: Answers;
 }
 
 export interface Step {
@@ -48,10 +52,12 @@ export function findRecordings(folder: string, paths: readonly string[]): Record
   const places = paths.length > 0 ? paths.map((name) => locate(folder, name)) : [folder];
   const files = places.flatMap((place) => (statSync(place).isDirectory() ? globSync(`${place}/**/*.json`).sort() : [place]));
   return files.flatMap((file) => {
-    const scenario: Scenario = JSON.parse(readFileSync(file, "utf8"));
-    if (comparedSteps(scenario).length === 0) return []; // data, not a recording
+    const content = JSON.parse(readFileSync(file, "utf8"));
+    const scenario = content as Scenario;
     const name = path.relative(folder, file);
-    return [{ file: name, area: name.split(path.sep)[0]!, scenario }];
+    const area = name.split(path.sep)[0]!;
+    // (without steps it is exchanges, or data)
+    return comparedSteps(scenario).length === 0 ? exchangeRecordings(name, area, content) : [{ file: name, area, scenario }];
   });
 }
 

@@ -6,12 +6,15 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Group } from "./scenarios.ts";
+import { startWebhook, type Webhook } from "./webhook.ts";
 
 export interface Server {
   /** The admin's kubeconfig. */
   readonly kubeconfig: string;
   /** The admin's kubeconfig for request recordings: they were made with a static token, which gives a uid and no credential id. */
   readonly tokenKubeconfig?: string;
+  /** What the server asks, where the recordings are exchanges with a webhook. */
+  readonly webhook?: Webhook;
   stop(): Promise<void>;
 }
 
@@ -38,20 +41,28 @@ const recordedFlags = {
 
 const adminToken = "golden-admin";
 
+/** Those of the recorded servers: administrators, and users of a webhook's exchanges. */
+const staticTokens = [
+  ...[adminToken, "admintoken"].map((token) => `${token},admin,admin-uid,system:masters\n`),
+  ...["noop", "allow", "deny", "http404"].map((user) => `${user}-tok,${user},${user}-uid,g1\n`),
+].join("");
+
 /** Starts one server for `group` and waits until it is ready. Throws, with what the server said, when it does not come up. `folder` holds the recordings. */
 export async function startServer(group: Group, folder: string): Promise<Server> {
   const dataDir = mkdtempSync(path.join(tmpdir(), "coracle-golden-"));
   folders.add(dataDir);
-  writeFileSync(tokenFile(dataDir), `${adminToken},admin,admin-uid,system:masters\n`);
+  writeFileSync(tokenFile(dataDir), staticTokens);
   const helpers: ChildProcess[] = [];
+  const webhook = group.needs.includes("webhook") ? await startWebhook(folder, group.recordings[0]!.scenario.webhookAnswers ?? {}) : undefined;
   if (group.needs.includes("issuer")) helpers.push(await startIssuer(path.join(folder, "access", "config", "issuer.mjs")));
-  const child = spawn(path.join(root, "bin", "coracle"), ["up", ...serverArguments(group, dataDir)], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(path.join(root, "bin", "coracle"), ["up", ...serverArguments(group, dataDir, webhook)], { stdio: ["ignore", "pipe", "pipe"] });
   running.add(child);
   let said = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (said = (said + data.toString()).slice(-4000)));
   const ended = new Promise<void>((resolve) => child.once("close", () => (running.delete(child), resolve())));
   const stop = async () => {
     for (const helper of helpers) helper.kill("SIGTERM");
+    webhook?.close();
     child.kill("SIGTERM");
     await Promise.race([ended, wait(10_000, undefined, { ref: false }).then(() => child.kill("SIGKILL"))]);
     await ended;
@@ -84,7 +95,7 @@ export async function startServer(group: Group, folder: string): Promise<Server>
     await stop();
     throw error;
   }
-  return hasTokenFile(group) ? { kubeconfig, stop } : { kubeconfig, tokenKubeconfig, stop };
+  return { kubeconfig, ...(!hasTokenFile(group) && { tokenKubeconfig }), ...(webhook !== undefined && { webhook }), stop };
 }
 
 function tokenFile(dataDir: string): string {
@@ -104,17 +115,19 @@ async function loadBusybox(dataDir: string): Promise<void> {
 }
 
 /** The arguments after `coracle up`. Files that flags name are written below `dataDir`. */
-export function serverArguments(group: Pick<Group, "needs" | "controllersFlags" | "config">, dataDir: string): string[] {
+export function serverArguments(group: Pick<Group, "needs" | "controllersFlags" | "config">, dataDir: string, webhook?: Webhook): string[] {
+  const files = { dataDir, webhook };
   const flags = new Map<string, string>(Object.entries(recordedFlags));
   const components: string[] = [];
   for (const need of group.needs) {
     const [kind, ...rest] = need.split(":");
     const value = rest.join(":");
-    if (kind === "flag") setFlag(flags, value, group.config, dataDir);
+    if (kind === "flag") setFlag(flags, value, group.config, files);
     else if (kind === "admission") flags.set("enable-admission-plugins", `${flags.get("enable-admission-plugins")},${value}`);
-    else if (kind === "admission-config") flags.set("admission-control-config-file", writeConfig(dataDir, "admission-control-config-file", group.config));
-    else if (kind !== "issuer") components.push(need);
+    else if (kind === "admission-config") flags.set("admission-control-config-file", writeConfig(files, "admission-control-config-file", group.config));
+    else if (kind !== "issuer" && kind !== "webhook") components.push(need);
   }
+  if (flags.has("authorization-config")) flags.delete("authorization-mode");
   if (!flags.has("token-auth-file")) flags.set("token-auth-file", tokenFile(dataDir));
   const hasNode = components.includes("kubelet");
   // A recording's node has its pods' network; with us that is a component of its own.
@@ -130,32 +143,45 @@ export function serverArguments(group: Pick<Group, "needs" | "controllersFlags" 
   return args;
 }
 
-/** `--name=value`; the value FILE stands for the part of the recording's `config` with the flag's name. */
-function setFlag(flags: Map<string, string>, flag: string, config: unknown, dataDir: string): void {
-  const [name, ...rest] = flag.replace(/^--/, "").split("=");
-  const value = rest.join("=");
-  flags.set(name!, value === "FILE" ? writeConfig(dataDir, name!, (config as Record<string, unknown>)[name!]) : value);
+interface Files {
+  readonly dataDir: string;
+  readonly webhook: Webhook | undefined;
 }
 
-/** A list is one JSON object a line; a text that asks for a kubeconfig becomes the path of one. */
-function writeConfig(dataDir: string, name: string, content: unknown): string {
+/** `--name=value`; the value FILE stands for the part of the recording's `config` with the flag's name. */
+function setFlag(flags: Map<string, string>, flag: string, config: unknown, files: Files): void {
+  const [name, ...rest] = flag.replace(/^--/, "").split("=");
+  const value = rest.join("=");
+  flags.set(name!, value === "FILE" ? writeConfig(files, name!, (config as Record<string, unknown>)[name!]) : withKubeconfigs(value, files));
+}
+
+/** A list is one JSON object a line. */
+function writeConfig(files: Files, name: string, content: unknown): string {
   const text = Array.isArray(content) ? content.map((line) => JSON.stringify(line)).join("\n") : JSON.stringify(content);
-  const file = path.join(dataDir, `golden-${name}`);
-  const written = text.replace(/"\$\{kubeconfig: any server at ([^}]+)\}"/g, (_, server: string) => {
-    const cluster = { name: "a", cluster: { server } };
+  const file = path.join(files.dataDir, `golden-${name}`);
+  writeFileSync(file, withKubeconfigs(text, files));
+  return file;
+}
+
+/** A text that asks for a kubeconfig becomes the path of one. */
+function withKubeconfigs(text: string, { dataDir, webhook }: Files): string {
+  return text.replace(/\$\{kubeconfig: (any server|webhook) at ([^}]+)\}/g, (_, which: string, at: string) => {
+    const isWebhook = which === "webhook";
+    const cluster = isWebhook
+      ? { server: `${webhook!.origin}${at}`, "certificate-authority-data": Buffer.from(webhook!.certificate).toString("base64") }
+      : { server: at };
     const kubeconfig = {
       apiVersion: "v1",
       kind: "Config",
-      clusters: [cluster],
+      clusters: [{ name: "a", cluster }],
       contexts: [{ name: "a", context: { cluster: "a", user: "a" } }],
       "current-context": "a",
-      users: [{ name: "a", user: {} }],
+      users: [{ name: "a", user: isWebhook ? { token: "hook-token" } : {} }],
     };
-    writeFileSync(`${file}-kubeconfig`, JSON.stringify(kubeconfig));
-    return JSON.stringify(`${file}-kubeconfig`);
+    const file = path.join(dataDir, `golden-kubeconfig-${at.replace(/[^a-z0-9]+/gi, "-")}`);
+    writeFileSync(file, JSON.stringify(kubeconfig));
+    return file;
   });
-  writeFileSync(file, written);
-  return file;
 }
 
 async function startIssuer(script: string): Promise<ChildProcess> {

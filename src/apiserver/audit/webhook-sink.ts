@@ -1,6 +1,6 @@
 /** Audit events to a server elsewhere, as audit.k8s.io/v1 EventLists; tried again with growing pauses (documentation page "Auditing: Webhook backend"). */
 import { goJson } from "../../apimachinery/json.ts";
-import { sleep } from "../../base/clock.ts";
+import { deadline, sleep } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { ReviewSender } from "../webhooks/review-webhook.ts";
@@ -28,10 +28,12 @@ export function webhookSink({ send, clock, random, firstPauseMs, failures }: Web
       const body = Buffer.from(goJson({ kind: "EventList", apiVersion: "audit.k8s.io/v1", metadata: {}, items: events.map(withoutType) }));
       let pauseMs = firstPauseMs;
       for (let attempt = 1; ; attempt++) {
-        const fault = await send(body, { timeoutMs }).then(
+        const limit = deadline(clock, timeoutMs);
+        const fault = await send(body, { timeoutMs, signal: limit.signal }).then(
           ({ status }) => (status >= 200 && status < 300 ? undefined : { text: `the server answered ${status}`, isFinal: status < 500 && status !== 429 }),
           (error: unknown) => ({ text: error instanceof Error ? error.message : String(error), isFinal: false }),
         );
+        limit.cancel();
         if (fault === undefined) return true;
         if (fault.isFinal || attempt === attempts || closing.signal.aborted) return failures.note("webhook", events, fault.text);
         // While the server ends, the one try left is made at once.

@@ -1,9 +1,20 @@
 /** Reviews that a server elsewhere answers: TokenReview, SubjectAccessReview and ImageReview over HTTPS (documentation page "Webhook Token Authentication"). */
-import { sleep } from "../../base/clock.ts";
+import { goQuote } from "../../apimachinery/go/go-quote.ts";
+import { deadline, sleep } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
+import { failureText, retryAfterMs } from "./failed-answers.ts";
 
-/** What carries a request to one webhook. Rejects with an Error whose message a client may see. */
-export type ReviewSender = (body: Uint8Array, options: { readonly timeoutMs: number }) => Promise<{ readonly status: number; readonly body: Uint8Array }>;
+/** What carries a request to one webhook; `signal` aborts after `timeoutMs`. Rejects with an Error whose message a client may see. */
+export type ReviewSender = (body: Uint8Array, options: { readonly timeoutMs: number; readonly signal: AbortSignal }) => Promise<ReviewAnswer>;
+
+export interface ReviewAnswer {
+  readonly status: number;
+  readonly body: Uint8Array;
+  /** The header of that name. */
+  readonly retryAfter?: string;
+  /** What was asked, for messages. */
+  readonly url?: string;
+}
 
 /** A webhook that gave no answer that can be used. */
 export class WebhookError extends Error {
@@ -26,18 +37,35 @@ const pauseFactor = 1.5;
 
 /** Sends a review with this `spec` and returns its `status`. Throws WebhookError. */
 export async function sendReview<S extends object>(
-  { send, clock, kind, apiVersion, timeoutMs, firstPauseMs = 500 }: ReviewWebhookOptions,
+  { kind, apiVersion, firstPauseMs = 500, ...webhook }: ReviewWebhookOptions,
   spec: object,
   initialStatus: object,
 ): Promise<S> {
   const body = Buffer.from(JSON.stringify({ kind, apiVersion, metadata: {}, spec, status: initialStatus }));
   let pauseMs = firstPauseMs;
   for (let attempt = 1; ; attempt++) {
-    const answer = await send(body, { timeoutMs });
+    const answer = await answerOf(webhook, body);
     const isFailure = answer.status >= 500 || answer.status === 429;
     if (!isFailure || attempt === attempts) return readStatus<S>(answer, kind, apiVersion);
-    await sleep(clock, pauseMs);
+    await sleep(webhook.clock, pauseMs);
     pauseMs *= pauseFactor;
+  }
+}
+
+/** One try: a server that is busy is asked again when it says, as long as the time lasts. */
+async function answerOf({ send, clock, timeoutMs }: Pick<ReviewWebhookOptions, "send" | "clock" | "timeoutMs">, body: Uint8Array): Promise<ReviewAnswer> {
+  const limit = deadline(clock, timeoutMs);
+  try {
+    for (;;) {
+      const answer = await send(body, { timeoutMs, signal: limit.signal });
+      const pauseMs = retryAfterMs(answer.status, answer.retryAfter);
+      if (pauseMs === undefined) return answer;
+      await sleep(clock, pauseMs, limit.signal).catch((cause: unknown) => {
+        throw new WebhookError(`Post ${goQuote(answer.url ?? "")}: context deadline exceeded`, { cause });
+      });
+    }
+  } finally {
+    limit.cancel();
   }
 }
 
@@ -55,9 +83,9 @@ function readAnswer(body: Uint8Array): object {
   );
 }
 
-function readStatus<S>({ status, body }: { readonly status: number; readonly body: Uint8Array }, kind: string, apiVersion: string): S {
+function readStatus<S>({ status, body }: ReviewAnswer, kind: string, apiVersion: string): S {
   const text = Buffer.from(body).toString();
-  if (status < 200 || status > 299) throw new WebhookError(failureText(status, text));
+  if (status < 200 || status > 299) throw new WebhookError(failureText(status, text.trim()));
   if (text === "") throw new WebhookError(`0-length response with status code: ${status} and content type: application/json`);
   const answer = readAnswer(body) as { kind?: string; apiVersion?: string; status?: S };
   const { kind: gotKind = kind, apiVersion: gotVersion = apiVersion } = answer;
@@ -67,31 +95,3 @@ function readStatus<S>({ status, body }: { readonly status: number; readonly bod
 }
 
 const goType = (kind: string, apiVersion: string) => `${apiVersion.slice(apiVersion.indexOf("/") + 1)}.${kind}`;
-
-/** A Status says it itself; the rest is told by its code. */
-function failureText(status: number, text: string): string {
-  const message = statusMessage(text);
-  if (message !== undefined) return message;
-  switch (status) {
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "forbidden";
-    case 404:
-      return "the server could not find the requested resource";
-    default:
-      return status >= 500
-        ? `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding`
-        : `the server responded with the status code ${status} but did not return more information`;
-  }
-}
-
-function statusMessage(text: string): string | undefined {
-  try {
-    const read = JSON.parse(text) as { kind?: string; message?: string };
-    return read.kind === "Status" ? read.message : undefined;
-  } catch {
-    // Any text may stand in the body of a failure.
-    return undefined;
-  }
-}

@@ -4,6 +4,7 @@ import { deadline, sleep } from "../../base/clock.ts";
 import { goQuote } from "../../apimachinery/go/go-quote.ts";
 import type { ServerState } from "../server-state.ts";
 import type { WebhookAnswer, WebhookTarget } from "./webhook-connector.ts";
+import { failureText, retryAfterMs } from "./failed-answers.ts";
 import { serviceAddresses } from "./service-address.ts";
 import { WebhookError } from "./review-webhook.ts";
 
@@ -26,7 +27,7 @@ export async function callWebhook(
     const target = targetOf(server, config, url);
     for (;;) {
       const answer = await server.webhooks.post(target, body, limit.signal);
-      const pauseMs = retryAfterMs(answer);
+      const pauseMs = retryAfterMs(answer.status, answer.headers["retry-after"]);
       if (pauseMs === undefined) return contentOf(answer);
       await sleep(server.clock, pauseMs, limit.signal);
     }
@@ -71,48 +72,8 @@ function targetOf(server: ServerState, { service, caBundle }: ClientConfig, url:
   };
 }
 
-/** Of answers that say that it may go better later. */
-function retryAfterMs({ status, headers }: WebhookAnswer): number | undefined {
-  if (status !== 429 && status < 500) return undefined;
-  const seconds = Number(headers["retry-after"] ?? "");
-  return seconds > 0 ? seconds * 1000 : undefined;
-}
-
 function contentOf({ status, headers, body }: WebhookAnswer): Uint8Array {
   if (status < 200 || status > 299) throw new AnswerError(failureText(status, Buffer.from(body).toString().trim()));
   if (body.length === 0) throw new AnswerError(`0-length response with status code: ${status} and content type: ${headers["content-type"] ?? ""}`);
   return body;
-}
-
-const failureTexts: ReadonlyMap<number, string> = new Map([
-  [400, "the server rejected our request for an unknown reason"],
-  [401, "the server has asked for the client to provide credentials"],
-  [404, "the server could not find the requested resource"],
-  [405, "the server does not allow this method on the requested resource"],
-  [409, "the server reported a conflict"],
-  [422, "the server rejected our request due to an error in our request"],
-  [429, "the server has received too many requests and has asked us to try again later"],
-  [503, "the server is currently unable to handle the request"],
-  [504, "the server was unable to return a response in the time allotted, but may still be processing the request"],
-]);
-
-/** A Status says it itself; the rest is told by its code. */
-function failureText(status: number, text: string): string {
-  const told = statusMessage(text) ?? failureTexts.get(status);
-  if (told !== undefined) return told;
-  const shown = text === "" ? "unknown" : text;
-  if (status === 403 || status === 406 || status === 415) return shown;
-  return status >= 500
-    ? `an error on the server (${goQuote(shown)}) has prevented the request from succeeding`
-    : `the server responded with the status code ${status} but did not return more information`;
-}
-
-function statusMessage(text: string): string | undefined {
-  try {
-    const read = JSON.parse(text) as { kind?: string; message?: string } | null;
-    return read?.kind === "Status" ? read.message : undefined;
-  } catch {
-    // Any text may stand in the body of a failure.
-    return undefined;
-  }
 }

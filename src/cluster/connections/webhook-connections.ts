@@ -7,7 +7,7 @@ import https from "node:https";
 import { isIP } from "node:net";
 import tls from "node:tls";
 import type { ClientHttp2Session, IncomingHttpHeaders } from "node:http2";
-import type { Readable } from "node:stream";
+import { acceptedEncoding, readAnswerBody } from "./answer-body.ts";
 import { connectionFault } from "./connection-faults.ts";
 import type { WebhookAnswer, WebhookConnector, WebhookTarget } from "../../apiserver/webhooks/webhook-connector.ts";
 
@@ -65,7 +65,10 @@ export class WebhookConnections implements WebhookConnector {
       });
       outgoing.on("error", reject);
       outgoing.on("response", (response) => {
-        readAll(response).then((bytes) => resolve({ status: response.statusCode ?? 0, headers: flat(response.headers), body: bytes }), reject);
+        readAnswerBody(response, response.headers["content-encoding"], maxAnswerBytes).then(
+          (bytes) => resolve({ status: response.statusCode ?? 0, headers: flat(response.headers), body: bytes }),
+          reject,
+        );
       });
       outgoing.end(body);
     });
@@ -86,6 +89,7 @@ const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, "");
 const portOf = ({ port }: URL) => (port === "" ? 443 : Number(port));
 const headersOf = (body: Uint8Array) => ({
   accept: "application/json, */*",
+  ...acceptedEncoding,
   "content-type": "application/json",
   "user-agent": "kube-apiserver-admission",
   "content-length": String(body.length),
@@ -127,22 +131,14 @@ function postOverHttp2(session: ClientHttp2Session, url: URL, { body, signal, au
     const stream = session.request({ ":method": "POST", ":path": url.pathname + url.search, ":authority": authority, ...headersOf(body) }, { signal });
     stream.on("error", reject);
     stream.on("response", (headers) => {
-      readAll(stream).then((bytes) => resolve({ status: Number(headers[":status"] ?? 0), headers: flat(headers), body: bytes }), reject);
+      readAnswerBody(stream, headers["content-encoding"], maxAnswerBytes).then(
+        (bytes) => resolve({ status: Number(headers[":status"] ?? 0), headers: flat(headers), body: bytes }),
+        reject,
+      );
     });
     stream.on("close", () => reject(new Error("unexpected EOF")));
     stream.end(body);
   });
-}
-
-async function readAll(stream: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxAnswerBytes) throw new Error(`the answer is longer than ${maxAnswerBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function flat(headers: IncomingHttpHeaders): Record<string, string> {

@@ -3,9 +3,11 @@ import { readFile } from "node:fs/promises";
 import { request } from "node:https";
 import { dirname, resolve } from "node:path";
 import type { RequestOptions } from "node:https";
+import { goQuote } from "../../apimachinery/go/go-quote.ts";
 import { yamlToJson } from "../../apimachinery/yaml/yaml.ts";
 import { WebhookError } from "../../apiserver/webhooks/review-webhook.ts";
-import type { ReviewSender } from "../../apiserver/webhooks/review-webhook.ts";
+import type { ReviewAnswer, ReviewSender } from "../../apiserver/webhooks/review-webhook.ts";
+import { acceptedEncoding, readAnswerBody } from "./answer-body.ts";
 
 /** Reads the file once; rejects when it names no server. */
 export async function webhookSender(path: string): Promise<ReviewSender> {
@@ -22,6 +24,7 @@ export async function webhookSender(path: string): Promise<ReviewSender> {
   ]);
   const headers = {
     accept: "application/json, */*",
+    ...acceptedEncoding,
     "content-type": "application/json",
     ...(user.token !== undefined && { authorization: `Bearer ${user.token}` }),
   };
@@ -32,7 +35,7 @@ export async function webhookSender(path: string): Promise<ReviewSender> {
     ...(cert !== undefined && { cert }),
     ...(key !== undefined && { key }),
   };
-  return (body, { timeoutMs }) => post(`${cluster.server}?timeout=${timeoutMs / 1000}s`, body, { ...options, timeout: timeoutMs });
+  return (body, { timeoutMs, signal }) => post(`${cluster.server}?timeout=${timeoutMs / 1000}s`, body, { ...options, signal });
 }
 
 /** The parts of a kubeconfig that are read. */
@@ -53,22 +56,22 @@ async function material(entry: Readonly<Record<string, unknown>>, name: string, 
 
 const maxBytes = 1024 * 1024;
 
-function post(url: string, body: Uint8Array, options: RequestOptions): Promise<{ status: number; body: Uint8Array }> {
+function post(url: string, body: Uint8Array, options: RequestOptions & { readonly signal: AbortSignal }): Promise<ReviewAnswer> {
   return new Promise((resolvePost, reject) => {
-    const failed = (text: string, cause?: unknown) => reject(new WebhookError(`Post ${JSON.stringify(url)}: ${text}`, { cause }));
+    const failed = (error: NodeJS.ErrnoException) => reject(new WebhookError(`Post ${goQuote(url)}: ${faultOf(error, options.signal)}`, { cause: error }));
     const sent = request(url, options, (response) => {
-      const chunks: Buffer[] = [];
-      let size = 0;
-      response.on("data", (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > maxBytes) sent.destroy(new Error("the answer is too large"));
-        else chunks.push(chunk);
-      });
-      response.on("error", (error) => failed(error.message, error));
-      response.on("end", () => resolvePost({ status: response.statusCode ?? 0, body: Buffer.concat(chunks) }));
+      const { "content-encoding": encoding, "retry-after": retryAfter } = response.headers;
+      readAnswerBody(response, encoding, maxBytes).then(
+        (bytes) => resolvePost({ url, status: response.statusCode ?? 0, body: bytes, ...(retryAfter !== undefined && { retryAfter }) }),
+        failed,
+      );
     });
-    sent.on("timeout", () => sent.destroy(new Error("context deadline exceeded (Client.Timeout exceeded while awaiting headers)")));
-    sent.on("error", (error: NodeJS.ErrnoException) => failed(error.code === "ECONNRESET" ? "EOF" : error.message, error));
+    sent.on("error", failed);
     sent.end(body);
   });
+}
+
+function faultOf(error: NodeJS.ErrnoException, signal: AbortSignal): string {
+  if (signal.aborted) return "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
+  return error.code === "ECONNRESET" ? "EOF" : error.message;
 }
