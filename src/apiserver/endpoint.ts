@@ -57,6 +57,7 @@ export function createEndpoint(server: ServerState): Endpoint {
 
 /** Who serves what a path names elsewhere: resources, discovery of a version, its OpenAPI document. */
 function remoteOf({ info, server }: RequestContext): RemoteVersion | undefined {
+  if (!info.path.startsWith("/apis/") && !info.path.startsWith("/openapi/")) return undefined;
   const segments = info.path.split("/");
   const start = segments[1] === "openapi" && segments[2] === "v3" ? 3 : 1;
   const [root, group, version] = segments.slice(start);

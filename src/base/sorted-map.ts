@@ -1,48 +1,26 @@
 /**
- * An immutable sorted map from text keys (by UTF-16 order) to values: a B-tree whose updates copy only the path to the changed leaf.
- * Any version stays valid for ever, so a snapshot is a reference. `set` and `delete` are O(log n) and return the new map.
+ * Sorted maps from text keys (by UTF-16 order) to values: a B-tree that is changed in place by its one writer, `SortedMapWriter`, and of
+ * which an immutable `SortedMap` can be taken at any time in O(1): from then on the writer copies what it changes, each node once.
  */
+
+/** A state of a map; it stays as it is for ever. */
 export class SortedMap<V> {
   readonly size: number;
   readonly #root: Node<V>;
 
-  private constructor(root: Node<V>, size: number) {
+  /** Of a writer's root: see `SortedMapWriter.snapshot`. */
+  constructor(root: Node<V>) {
     this.#root = root;
-    this.size = size;
+    this.size = root.count;
   }
 
-  static empty<V>(): SortedMap<V> {
-    return new SortedMap<V>({ keys: [], values: [], children: undefined, count: 0 }, 0);
+  /** The tree, for a writer that goes on from this state. */
+  get root(): Node<V> {
+    return this.#root;
   }
 
   get(key: string): V | undefined {
-    let node = this.#root;
-    while (node.children !== undefined) node = node.children[childIndex(node.keys, key)]!;
-    const index = lowerBound(node.keys, key);
-    return node.keys[index] === key ? node.values[index] : undefined;
-  }
-
-  set(key: string, value: V): SortedMap<V> {
-    const result = insert(this.#root, key, value);
-    const root: Node<V> =
-      result.right === undefined
-        ? result.left
-        : {
-            keys: [result.left.keys[0]!, result.right.keys[0]!],
-            values: [],
-            children: [result.left, result.right],
-            count: result.left.count + result.right.count,
-          };
-    return new SortedMap(root, root.count);
-  }
-
-  delete(key: string): SortedMap<V> {
-    const root = remove(this.#root, key);
-    if (root === this.#root) return this;
-    if (root === undefined) return SortedMap.empty();
-    let top = root;
-    while (top.children !== undefined && top.children.length === 1) top = top.children[0]!;
-    return new SortedMap(top, top.count);
+    return find(this.#root, key);
   }
 
   /** Entries with a key at or above `from`, in order. */
@@ -105,12 +83,124 @@ export class SortedMap<V> {
 
 const fanout = 48;
 
-/** A leaf has keys and values; an inner node has children and the first key of each. Nodes are never changed once shared. */
+/** A leaf has keys and values; an inner node has children and the first key of each. Only the writer that owns a node may change it. */
 interface Node<V> {
-  readonly keys: readonly string[];
-  readonly values: readonly V[];
-  readonly children: readonly Node<V>[] | undefined;
-  readonly count: number;
+  readonly owner: object;
+  readonly keys: string[];
+  readonly values: V[];
+  readonly children: Node<V>[] | undefined;
+  /** Keys in it and below. */
+  count: number;
+}
+
+/** Changes a map. `set` and `delete` are O(log n). */
+export class SortedMapWriter<V> {
+  #owner = {};
+  #root: Node<V>;
+  #snapshot: SortedMap<V> | undefined;
+
+  /** Begins with the content of `from`, which stays as it is. */
+  constructor(from?: SortedMap<V>) {
+    this.#root = from?.root ?? { owner: this.#owner, keys: [], values: [], children: undefined, count: 0 };
+    this.#snapshot = from;
+  }
+
+  get(key: string): V | undefined {
+    return find(this.#root, key);
+  }
+
+  /** The map as it is now; the same one until the next change. */
+  snapshot(): SortedMap<V> {
+    if (this.#snapshot === undefined) {
+      this.#snapshot = new SortedMap(this.#root);
+      this.#owner = {};
+    }
+    return this.#snapshot;
+  }
+
+  set(key: string, value: V): void {
+    this.#snapshot = undefined;
+    const left = (this.#root = this.#owned(this.#root));
+    const right = this.#insert(left, key, value);
+    if (right === undefined) return;
+    this.#root = { owner: this.#owner, keys: [left.keys[0]!, right.keys[0]!], values: [], children: [left, right], count: left.count + right.count };
+  }
+
+  delete(key: string): void {
+    if (this.get(key) === undefined) return;
+    this.#snapshot = undefined;
+    this.#root = this.#owned(this.#root);
+    this.#remove(this.#root, key);
+    while (this.#root.children?.length === 1) this.#root = this.#root.children[0]!;
+  }
+
+  #owned(node: Node<V>): Node<V> {
+    if (node.owner === this.#owner) return node;
+    return { owner: this.#owner, keys: node.keys.slice(), values: node.values.slice(), children: node.children?.slice(), count: node.count };
+  }
+
+  /** Returns what was split off on the right, when `node` became too large. */
+  #insert(node: Node<V>, key: string, value: V): Node<V> | undefined {
+    if (node.children === undefined) {
+      const index = lowerBound(node.keys, key);
+      if (node.keys[index] === key) {
+        node.values[index] = value;
+        return undefined;
+      }
+      node.keys.splice(index, 0, key);
+      node.values.splice(index, 0, value);
+      node.count++;
+    } else {
+      const index = childIndex(node.keys, key);
+      const child = (node.children[index] = this.#owned(node.children[index]!));
+      node.count -= child.count;
+      const right = this.#insert(child, key, value);
+      node.count += child.count;
+      node.keys[index] = child.keys[0]!;
+      if (right !== undefined) {
+        node.keys.splice(index + 1, 0, right.keys[0]!);
+        node.children.splice(index + 1, 0, right);
+        node.count += right.count;
+      }
+    }
+    return node.keys.length > fanout ? this.#split(node) : undefined;
+  }
+
+  #split(node: Node<V>): Node<V> {
+    const middle = node.keys.length >> 1;
+    const keys = node.keys.splice(middle);
+    const children = node.children?.splice(middle);
+    const count = children === undefined ? keys.length : children.reduce((sum, child) => sum + child.count, 0);
+    node.count -= count;
+    return { owner: this.#owner, keys, values: node.values.splice(middle), children, count };
+  }
+
+  /** `key` is there. Underfull nodes are left: they refill or empty. An emptied child goes. */
+  #remove(node: Node<V>, key: string): void {
+    node.count--;
+    if (node.children === undefined) {
+      const index = lowerBound(node.keys, key);
+      node.keys.splice(index, 1);
+      node.values.splice(index, 1);
+      return;
+    }
+    const index = childIndex(node.keys, key);
+    const child = (node.children[index] = this.#owned(node.children[index]!));
+    this.#remove(child, key);
+    if (child.count > 0) {
+      node.keys[index] = child.keys[0]!;
+      return;
+    }
+    node.keys.splice(index, 1);
+    node.children.splice(index, 1);
+  }
+}
+
+function find<V>(root: Node<V>, key: string): V | undefined {
+  let node = root;
+  while (node.children !== undefined) node = node.children[childIndex(node.keys, key)]!;
+  const index = lowerBound(node.keys, key);
+  return node.keys[index] === key ? node.values[index] : undefined;
 }
 
 function lowerBound(keys: readonly string[], key: string): number {
@@ -129,63 +219,4 @@ function childIndex(keys: readonly string[], key: string): number {
   const bound = lowerBound(keys, key);
   if (keys[bound] === key) return bound;
   return bound === 0 ? 0 : bound - 1;
-}
-
-function insert<V>(node: Node<V>, key: string, value: V): { left: Node<V>; right?: Node<V> } {
-  if (node.children === undefined) {
-    const index = lowerBound(node.keys, key);
-    const isReplacement = node.keys[index] === key;
-    const keys = node.keys.slice();
-    const values = node.values.slice();
-    if (isReplacement) values[index] = value;
-    else {
-      keys.splice(index, 0, key);
-      values.splice(index, 0, value);
-    }
-    return split(keys, values, undefined);
-  }
-  const index = childIndex(node.keys, key);
-  const result = insert(node.children[index]!, key, value);
-  const keys = node.keys.slice();
-  const children = node.children.slice();
-  keys[index] = result.left.keys[0]!;
-  children[index] = result.left;
-  if (result.right !== undefined) {
-    keys.splice(index + 1, 0, result.right.keys[0]!);
-    children.splice(index + 1, 0, result.right);
-  }
-  return split(keys, [], children);
-}
-
-function split<V>(keys: string[], values: V[], children: Node<V>[] | undefined): { left: Node<V>; right?: Node<V> } {
-  if (keys.length <= fanout) return { left: makeNode(keys, values, children) };
-  const middle = keys.length >> 1;
-  return {
-    left: makeNode(keys.slice(0, middle), values.slice(0, middle), children?.slice(0, middle)),
-    right: makeNode(keys.slice(middle), values.slice(middle), children?.slice(middle)),
-  };
-}
-
-function makeNode<V>(keys: string[], values: V[], children: Node<V>[] | undefined): Node<V> {
-  const count = children === undefined ? keys.length : children.reduce((sum, child) => sum + child.count, 0);
-  return { keys, values, children, count };
-}
-
-/** The node without `key`; itself when it does not hold it; undefined when nothing remains. Underfull nodes are left: they refill or empty. */
-function remove<V>(node: Node<V>, key: string): Node<V> | undefined {
-  if (node.children === undefined) {
-    const index = lowerBound(node.keys, key);
-    if (node.keys[index] !== key) return node;
-    if (node.keys.length === 1) return undefined;
-    return makeNode(node.keys.toSpliced(index, 1), node.values.toSpliced(index, 1), undefined);
-  }
-  const index = childIndex(node.keys, key);
-  const child = node.children[index]!;
-  const rest = remove(child, key);
-  if (rest === child) return node;
-  if (rest === undefined) {
-    if (node.children.length === 1) return undefined;
-    return makeNode(node.keys.toSpliced(index, 1), [], node.children.toSpliced(index, 1));
-  }
-  return makeNode(node.keys.toSpliced(index, 1, rest.keys[0]!), [], node.children.toSpliced(index, 1, rest));
 }

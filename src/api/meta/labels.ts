@@ -2,6 +2,7 @@
 import { forbidden, invalid, invalidEach, required } from "../../apimachinery/field-error.ts";
 import type { FieldError } from "../../apimachinery/field-error.ts";
 import type { FieldPath } from "../../apimachinery/field-path.ts";
+import { sortedKeys } from "../../apimachinery/json.ts";
 import { isLabelValue, isQualifiedName } from "../../apimachinery/names.ts";
 import type { LabelSelector, LabelSelectorRequirement } from "../meta-v1/types.ts";
 
@@ -17,9 +18,7 @@ export function validateLabelSelector(selector: LabelSelector | undefined, path:
 }
 
 export function validateLabels(labels: Readonly<Record<string, string>> | undefined, path: FieldPath): FieldError[] {
-  return Object.keys(labels ?? {})
-    .sort()
-    .flatMap((key) => [...validateLabelName(key, path), ...invalidEach(path, labels![key], isLabelValue(labels![key]!))]);
+  return sortedKeys(labels ?? {}).flatMap((key) => [...validateLabelName(key, path), ...invalidEach(path, labels![key], isLabelValue(labels![key]!))]);
 }
 
 export function validateLabelName(name: string, path: FieldPath): FieldError[] {

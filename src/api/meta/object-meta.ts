@@ -89,6 +89,7 @@ export function validateAnnotations(annotations: Readonly<Record<string, string>
 
 /** Name of a field manager: at most 128 bytes, printable. */
 export function validateFieldManager(manager: string, path: FieldPath): FieldError[] {
+  if (/^[ -~]{0,128}$/.test(manager)) return [];
   const errors: FieldError[] = [];
   if (byteLength(manager) > 128) errors.push(tooLong(path, 128));
   let position = 0;

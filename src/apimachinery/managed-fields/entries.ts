@@ -29,12 +29,10 @@ export type ManagedSets = Map<string, ManagedSet>;
 
 /** Identity of a manager: also the order in which conflicts are told. */
 export function managerId({ manager, operation, apiVersion, subresource }: ManagerName): string {
-  return JSON.stringify({
-    ...(manager !== "" && { manager }),
-    operation,
-    ...(operation === "Update" && { apiVersion }),
-    ...(subresource !== "" && { subresource }),
-  });
+  const ofManager = manager === "" ? "" : `"manager":${JSON.stringify(manager)},`;
+  const ofVersion = operation === "Update" ? `,"apiVersion":${JSON.stringify(apiVersion)}` : "";
+  const ofSubresource = subresource === "" ? "" : `,"subresource":${JSON.stringify(subresource)}`;
+  return `{${ofManager}"operation":"${operation}"${ofVersion}${ofSubresource}}`;
 }
 
 /** The sets of `entries`, or why they cannot be read. */
@@ -79,15 +77,13 @@ export function keepTimes(
 function encodeEntry(set: ManagedSet): ManagedFieldsEntry {
   const { manager, operation, apiVersion, subresource, fields, time, source } = set;
   if (source !== undefined && source.time === time && source.apiVersion === apiVersion) return source;
-  return {
-    ...(manager !== "" && { manager }),
-    operation,
-    apiVersion,
-    ...(time !== undefined && { time }),
-    fieldsType: "FieldsV1",
-    fieldsV1: sortSet(fields) as unknown as JsonObject,
-    ...(subresource !== "" && { subresource }),
-  };
+  const entry: ManagedFieldsEntry = manager === "" ? { operation } : { manager, operation };
+  entry.apiVersion = apiVersion;
+  if (time !== undefined) entry.time = time;
+  entry.fieldsType = "FieldsV1";
+  entry.fieldsV1 = sortSet(fields) as unknown as JsonObject;
+  if (subresource !== "") entry.subresource = subresource;
+  return entry;
 }
 
 function compareSets(a: ManagedSet, b: ManagedSet): number {

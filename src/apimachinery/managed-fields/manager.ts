@@ -14,7 +14,8 @@ import { reportConflicts } from "./conflicts.ts";
 import type { ConflictReport } from "./conflicts.ts";
 import { decodeEntries, encodeEntries, managerId } from "./entries.ts";
 import type { ManagedSets, ManagerName } from "./entries.ts";
-import { difference, isEmptySet, setOfPaths, union } from "./sets/field-set.ts";
+import { difference, emptySet, isEmptySet, setOfPaths, union } from "./sets/field-set.ts";
+import type { FieldSet } from "./sets/field-set.ts";
 import { clientAppliedFields, refreshLastApplied } from "./last-applied.ts";
 import { typedFaults } from "./typed/typed-faults.ts";
 import { recordApply, recordUpdate } from "./updater.ts";
@@ -114,7 +115,16 @@ export function objectTypeText(config: JsonObject): string {
 const beforeFirstApply = "before-first-apply";
 
 function scopeOf({ schema, apiVersion, otherVersions, resetFields }: WriteInput): WriteScope {
-  return { schema, apiVersion, otherVersions, ignored: setOfPaths(resetFields ?? []) };
+  return { schema, apiVersion, otherVersions, ignored: resetFields === undefined ? emptySet : resetSet(resetFields) };
+}
+
+/** Sets by the lists that strategies hold. */
+const resetSets = new WeakMap<readonly string[], FieldSet>();
+
+function resetSet(fields: readonly string[]): FieldSet {
+  let set = resetSets.get(fields);
+  if (set === undefined) resetSets.set(fields, (set = setOfPaths(fields)));
+  return set;
 }
 
 /** Gives the writer what it changed; its time moves only when that is something. */

@@ -1,11 +1,12 @@
 /**
- * All objects of one resource in memory: an immutable sorted map of the newest state, and a bounded window of events, each with the map
- * as it was after it. From these come consistent lists, pages at a fixed revision, and watches that resume.
+ * All objects of one resource in memory: a sorted map of the newest state, and a bounded window of events, each with what it replaced. From
+ * these come consistent lists, pages at a fixed revision, and watches that resume.
  *
  * Driven by the Cacher, which feeds it the store's events in order. Invariants: `state` is the map after the last applied event;
  * events in the window have growing revisions; `windowStart` is the newest revision that the window no longer covers.
  */
-import { SortedMap } from "../../base/sorted-map.ts";
+import { SortedMapWriter } from "../../base/sorted-map.ts";
+import type { SortedMap } from "../../base/sorted-map.ts";
 import { StoredObject } from "./stored-object.ts";
 import type { ParsedPool } from "./stored-object.ts";
 import { isUnreadable } from "./unreadable-value.ts";
@@ -20,8 +21,6 @@ export interface CacheEvent {
   readonly object: StoredObject;
   /** The state before, when there was one. */
   readonly previous: StoredObject | undefined;
-  /** The map after this event. */
-  readonly state: SortedMap<StoredObject>;
   /** Encoded watch frames by form, made once for all watchers, when the first one needs them. */
   frames: Map<string, Buffer> | undefined;
 }
@@ -29,17 +28,28 @@ export interface CacheEvent {
 /** Newest events whose frames are kept. */
 const framedEvents = 256;
 
+/** What a change replaced. There is one for each event, and for changes that no event tells of. */
+interface Replaced {
+  readonly revision: number;
+  readonly key: string;
+  readonly object: StoredObject | undefined;
+}
+
+/** Earlier states that are kept once somebody has asked for them: pages of a list are of one revision. */
+const keptStates = 8;
+
 export type EventListener = (event: CacheEvent) => void;
 
 export class ResourceCache {
   readonly prefix: string;
   readonly #pool: ParsedPool;
   readonly #windowLimit: number;
-  #state = SortedMap.empty<StoredObject>();
+  #map = new SortedMapWriter<StoredObject>();
   #window: CacheEvent[] = [];
+  #replaced: Replaced[] = [];
   #windowStart = 0;
-  /** The map at `windowStart`: what exact reads between it and the first event see. */
-  #baseState = SortedMap.empty<StoredObject>();
+  /** By revision, the one asked for last at the end. */
+  readonly #earlierStates = new Map<number, SortedMap<StoredObject>>();
   readonly #listeners = new Set<EventListener>();
   readonly #loadListeners = new Set<() => void>();
   readonly #unreadableKeys = new Set<string>();
@@ -52,7 +62,7 @@ export class ResourceCache {
   }
 
   get state(): SortedMap<StoredObject> {
-    return this.#state;
+    return this.#map.snapshot();
   }
 
   /** Keys whose values could not be opened: they are in the map, and no events tell of them. */
@@ -66,7 +76,7 @@ export class ResourceCache {
   }
 
   get(key: string): StoredObject | undefined {
-    return this.#state.get(key);
+    return this.#map.get(key);
   }
 
   parse(stored: StoredObject): KubeObject {
@@ -75,17 +85,17 @@ export class ResourceCache {
 
   /** Sets the first content, as of `revision`. */
   load(objects: Iterable<StoredObject>, revision: number): void {
-    let state = SortedMap.empty<StoredObject>();
+    this.#map = new SortedMapWriter();
     this.#unreadableKeys.clear();
     for (const object of objects) {
-      state = state.set(object.key, object);
+      this.#map.set(object.key, object);
       if (isUnreadable(object.bytes)) this.#unreadableKeys.add(object.key);
     }
     // What came in while the content was read stays.
     const later = this.#window.filter((event) => event.revision > revision);
-    this.#state = state;
-    this.#baseState = state;
     this.#window = [];
+    this.#replaced = [];
+    this.#earlierStates.clear();
     this.#windowStart = revision;
     for (const { type, object } of later) this.#append(object.key, type === "DELETED" ? undefined : object.bytes, object.revision, object.createRevision);
     this.#loadCount++;
@@ -100,10 +110,13 @@ export class ResourceCache {
   }
 
   #append(key: string, bytes: Buffer | undefined, revision: number, createRevision: number): CacheEvent | undefined {
-    const stored = this.#state.get(key);
+    const stored = this.#map.get(key);
     if (bytes === undefined && stored === undefined) return undefined;
     const object = bytes === undefined ? stored!.at(revision) : new StoredObject(key, bytes, revision, createRevision);
-    this.#state = bytes === undefined ? this.#state.delete(key) : this.#state.set(key, object);
+    if (bytes === undefined) this.#map.delete(key);
+    else this.#map.set(key, object);
+    this.#replaced.push({ revision, key, object: stored });
+    if (this.#replaced.length > this.#windowLimit) this.#trim(this.#replaced.length - (this.#windowLimit >> 1));
     const wasUnreadable = this.#unreadableKeys.delete(key);
     if (isUnreadable(object.bytes)) {
       if (bytes !== undefined) this.#unreadableKeys.add(key);
@@ -111,12 +124,11 @@ export class ResourceCache {
     }
     const previous = wasUnreadable ? undefined : stored;
     const type = bytes === undefined ? "DELETED" : previous === undefined ? "ADDED" : "MODIFIED";
-    const event: CacheEvent = { type, revision, object, previous, state: this.#state, frames: undefined };
+    const event: CacheEvent = { type, revision, object, previous, frames: undefined };
     this.#window.push(event);
     // Watches that are further behind make frames of their own.
     const framed = this.#window[this.#window.length - framedEvents];
     if (framed !== undefined) framed.frames = undefined;
-    if (this.#window.length > this.#windowLimit) this.#trim(this.#window.length - (this.#windowLimit >> 1));
     return event;
   }
 
@@ -134,8 +146,23 @@ export class ResourceCache {
   /** The map as it was at `revision`, or undefined when that is no longer known. */
   stateAt(revision: number): SortedMap<StoredObject> | undefined {
     if (revision < this.#windowStart) return undefined;
-    const index = this.#firstAfter(revision);
-    return index === 0 ? this.#baseState : this.#window[index - 1]!.state;
+    if (revision >= (this.#replaced.at(-1)?.revision ?? 0)) return this.state;
+    const state = this.#earlierStates.get(revision) ?? this.#stateBefore(revision);
+    this.#earlierStates.delete(revision);
+    this.#earlierStates.set(revision, state);
+    if (this.#earlierStates.size > keptStates) this.#earlierStates.delete(this.#earlierStates.keys().next().value!);
+    return state;
+  }
+
+  /** The newest state, with all that came after `revision` taken back. */
+  #stateBefore(revision: number): SortedMap<StoredObject> {
+    const map = new SortedMapWriter(this.state);
+    for (let index = this.#replaced.length - 1; index >= 0 && this.#replaced[index]!.revision > revision; index--) {
+      const { key, object } = this.#replaced[index]!;
+      if (object === undefined) map.delete(key);
+      else map.set(key, object);
+    }
+    return map.snapshot();
   }
 
   listen(listener: EventListener): () => void {
@@ -165,9 +192,9 @@ export class ResourceCache {
   }
 
   #trim(count: number): void {
-    const last = this.#window[count - 1]!;
-    this.#baseState = last.state;
-    this.#windowStart = last.revision;
-    this.#window = this.#window.slice(count);
+    this.#windowStart = this.#replaced[count - 1]!.revision;
+    this.#replaced = this.#replaced.slice(count);
+    this.#window = this.#window.slice(this.#firstAfter(this.#windowStart));
+    for (const revision of this.#earlierStates.keys()) if (revision < this.#windowStart) this.#earlierStates.delete(revision);
   }
 }

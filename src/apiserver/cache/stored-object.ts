@@ -5,6 +5,7 @@
 import { goJson } from "../../apimachinery/json.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
+import type { StructSchema } from "../../apimachinery/schema.ts";
 import { decodeUntyped } from "../../apimachinery/decode/decode-object.ts";
 import { isUnreadable, unreadableFault } from "./unreadable-value.ts";
 
@@ -116,14 +117,29 @@ export function encodeStored(object: KubeObject): Buffer {
 /** What may be a number that plain JSON.parse would change: more than 15 digits, a fraction, an exponent. Not what only looks so within words. */
 const fragileNumber = /(?:":|[,[])\s*-?(?:\d{16}|\d+[.eE])/;
 
-/** Parses stored bytes and fills in the resourceVersion. Throws UndecodableError for a value that could not be opened. */
+/** Parses stored bytes with the resourceVersion in them. Throws UndecodableError for a value that could not be opened. */
 export function parseStored(stored: StoredObject): KubeObject {
   if (isUnreadable(stored.bytes)) throw unreadableFault(stored.bytes);
-  const text = stored.bytes.toString();
-  const object = (fragileNumber.test(text) ? decodeUntyped(stored.bytes, { mediaType: "json" }).value : JSON.parse(text)) as JsonObject;
-  const metadata = object["metadata"] as JsonObject;
-  object["metadata"] = { ...metadata, resourceVersion: String(stored.revision) };
+  const bytes = stored.toJson();
+  const text = bytes.toString();
+  const object = (fragileNumber.test(text) ? decodeUntyped(bytes, { mediaType: "json" }).value : JSON.parse(text)) as JsonObject;
+  const schema = canonicalBytes.get(stored.bytes);
+  if (schema !== undefined) canonicalObjects.set(object, schema);
   return object as unknown as KubeObject;
+}
+
+/** What this process has encoded, with the schema by which it is canonical; and what was parsed of it, which nobody changes. */
+const canonicalBytes = new WeakMap<Buffer, StructSchema>();
+const canonicalObjects = new WeakMap<object, StructSchema>();
+
+/** Notes that `bytes` were made of an object that is canonical in `schema`. */
+export function noteCanonical(bytes: Buffer, schema: StructSchema): void {
+  canonicalBytes.set(bytes, schema);
+}
+
+/** Whether `object` is known to be what `canonicalize` would make of it. */
+export function isCanonical(object: object, schema: StructSchema): boolean {
+  return canonicalObjects.get(object) === schema;
 }
 
 /** Keeps at most `limit` parsed objects; the oldest parsed one loses its parsed form first. */

@@ -4,7 +4,7 @@ import { badRequestError } from "../../apimachinery/status.ts";
 import { canonicalize } from "../../apimachinery/encode/canonical.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import type { MutationResult } from "../../storage/store.ts";
-import { StoredObject, encodeStored } from "../cache/stored-object.ts";
+import { StoredObject, encodeStored, noteCanonical } from "../cache/stored-object.ts";
 import type { ServerState } from "../server-state.ts";
 import { noteFieldValues } from "./field-values.ts";
 import { relativeKey } from "./resource-definition.ts";
@@ -23,6 +23,7 @@ export async function storedBytes(definition: ResourceDefinition, object: KubeOb
   const converted = definition.conversion === undefined ? object : definition.conversion.toStored(object);
   const canonical = canonicalize(converted as unknown as JsonObject, storage.schema, { emptiesVanish: storage.isJson !== true }) as unknown as KubeObject;
   const bytes = encode(canonical);
+  noteCanonical(bytes, storage.schema);
   noteFieldValues(definition, bytes, definition.conversion === undefined ? canonical : object);
   return bytes;
 }

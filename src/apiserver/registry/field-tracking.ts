@@ -58,10 +58,14 @@ export function managerOf(context: RequestContext, fieldManager: string): string
 export function resetFieldsOf(definition: ResourceDefinition, subresource: string): readonly string[] {
   const strategy = definition.strategy;
   if (strategy === undefined) return [];
-  if (subresource === "") return strategy.update.resetFields ?? (strategy.status === undefined ? [] : ["status"]);
+  if (subresource === "") return strategy.update.resetFields ?? (strategy.status === undefined ? noFields : statusOnly);
   const rules = subresource === "status" ? strategy.status : strategy.subresources?.[subresource];
-  return rules?.resetFields ?? (subresource === "status" ? ["spec"] : []);
+  return rules?.resetFields ?? (subresource === "status" ? specOnly : noFields);
 }
+
+const noFields: readonly string[] = [];
+const statusOnly: readonly string[] = ["status"];
+const specOnly: readonly string[] = ["spec"];
 
 /** The object in Go's form. An empty list of managed fields is kept: it says that the list was cleared. */
 export function asJson(object: KubeObject, definition: ResourceDefinition): JsonObject {

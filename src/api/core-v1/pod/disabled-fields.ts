@@ -28,9 +28,9 @@ const gated: readonly (readonly [gate: string, places: Places])[] = [
 export function dropDisabledFields(spec: PodSpec, old: PodSpec | undefined, context: Pick<RuleContext, "isEnabled">): void {
   for (const [gate, places] of gated) {
     if (context.isEnabled(gate) || (old !== undefined && places(old).some(isUsed))) continue;
-    const signalling = containersOf(spec).filter(({ lifecycle }) => lifecycle?.stopSignal !== undefined);
+    const signalling = gate === "ContainerStopSignals" ? containersOf(spec).filter(({ lifecycle }) => lifecycle?.stopSignal !== undefined) : [];
     for (const [holder, field] of places(spec)) if (holder !== undefined) delete (holder as Holder)[field];
-    if (gate === "ContainerStopSignals") dropEmptied(signalling);
+    dropEmptied(signalling);
   }
 }
 

@@ -50,6 +50,13 @@ describe("parseFields", () => {
   const cases: [name: string, fields: unknown, expected: FieldSet | undefined][] = [
     ["normal form", whole, whole],
     ["keys are sorted", { 'k:{ "b": 1, "a": 2 }': {} }, { 'k:{"a":2,"b":1}': {} }],
+    [
+      "what is behind normal members",
+      { "f:z": { ".": {}, "f:y": {} }, 'k:{"b":1,"a":2}': { ".": {}, "f:c": {} } },
+      { "f:z": { ".": {}, "f:y": {} }, 'k:{"a":2,"b":1}': { ".": {}, "f:c": {} } },
+    ],
+    ["below normal members", { "f:z": { ".": {}, "f:y": { "x:y": {} } } }, { "f:z": { ".": {}, "f:y": {} } }],
+    ["a dot with content", { "f:a": { ".": { "f:b": {} } } }, { "f:a": {} }],
     ["unknown elements are left out", { "x:y": {}, "f:a": {} }, { "f:a": {} }],
     ["a dot at the root means nothing", { ".": {}, "f:a": {} }, { "f:a": {} }],
     ["no map", "x", undefined],
@@ -58,6 +65,8 @@ describe("parseFields", () => {
     ["a bad element", { x: {} }, undefined],
   ];
   for (const [name, fields, expected] of cases) it(name, () => assert.deepEqual(parseFields(fields), expected));
+
+  it("takes what is normal as it is", () => assert.equal(parseFields(whole), whole));
 
   it("refuses hostile depth", () => {
     assert.equal(parseFields(JSON.parse(`${'{"f:a":'.repeat(9000)}{}${"}".repeat(9000)}`)), undefined);

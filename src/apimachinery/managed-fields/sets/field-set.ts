@@ -120,17 +120,22 @@ function subtractNodes(left: FieldSet, right: FieldSet, isRecursive: boolean): F
 
 /** Children of `left` less those of `right`; `left` itself when nothing goes. A `.` of `left` is kept only in that case. */
 function subtractChildren(left: FieldSet, right: FieldSet, isRecursive: boolean): FieldSet | undefined {
-  let kept: Record<string, FieldSet> | undefined;
+  let rests: Map<string, FieldSet | undefined> | undefined;
   for (const element in right) {
     const own = element === "." ? undefined : left[element];
     if (own === undefined) continue;
     const rest = subtractNodes(own, right[element]!, isRecursive);
-    if (rest === own) continue;
-    kept ??= { ...withoutSelf(left) };
-    if (rest === undefined) delete kept[element];
-    else kept[element] = rest;
+    if (rest !== own) (rests ??= new Map()).set(element, rest);
   }
-  return kept === undefined ? left : isEmptySet(kept) ? undefined : kept;
+  if (rests === undefined) return left;
+  // (Made anew: an object that members were deleted from is slow ever after.)
+  let kept: Record<string, FieldSet> | undefined;
+  for (const element in left) {
+    if (element === ".") continue;
+    const rest = rests.has(element) ? rests.get(element) : left[element];
+    if (rest !== undefined) (kept ??= {})[element] = rest;
+  }
+  return kept;
 }
 
 function withoutSelf(node: FieldSet): FieldSet {

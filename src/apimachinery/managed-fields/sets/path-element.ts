@@ -39,37 +39,70 @@ const maxDepth = 512;
 
 /**
  * A set from a client's or a stored FieldsV1, in normal form; undefined when it is malformed. Elements of unknown kinds are left out, as a
- * newer version may know them.
+ * newer version may know them. What is normal already is taken as it is: nobody may change `fields` afterwards.
  */
 export function parseFields(fields: unknown, depth = 0): FieldSet | undefined {
   if (!isObject(fields) || depth > maxDepth) return undefined;
-  const children: Record<string, FieldSet> = {};
   let isItself = false;
   let hasChildren = false;
+  /** Made when the first thing turns out not to be normal. */
+  let copy: Record<string, FieldSet> | undefined;
   for (const element in fields) {
+    const value = fields[element]!;
     if (element === ".") {
       isItself = true;
+      if (depth === 0 || !isEmptyObject(value)) copy ??= membersBefore(fields, element);
       continue;
     }
     const normal = parseElement(element);
     if (normal === undefined) return undefined;
-    if (normal === "") continue;
-    const node = parseFields(fields[element], depth + 1);
-    if (node === undefined) return undefined;
-    children[normal] = node;
+    const node = normal === "" ? undefined : parseFields(value, depth + 1);
+    if (normal !== "" && node === undefined) return undefined;
+    if (normal !== element || node !== (value as unknown)) copy ??= membersBefore(fields, element);
+    if (node === undefined) continue;
     hasChildren = true;
+    if (copy !== undefined) copy[normal] = node;
   }
-  if (!hasChildren) return memberNode;
-  return isItself && depth > 0 ? { ".": memberNode, ...children } : children;
+  if (!hasChildren) return isEmptyObject(fields) ? (fields as unknown as FieldSet) : memberNode;
+  if (copy === undefined) return fields as unknown as FieldSet;
+  return isItself && depth > 0 ? { ".": memberNode, ...copy } : copy;
+}
+
+/** The members in front of `end`, all of them normal, without the node itself. */
+function membersBefore(fields: JsonObject, end: string): Record<string, FieldSet> {
+  const members: Record<string, FieldSet> = {};
+  for (const element in fields) {
+    if (element === end) break;
+    if (element !== ".") members[element] = fields[element] as unknown as FieldSet;
+  }
+  return members;
+}
+
+function isEmptyObject(value: JsonValue): boolean {
+  if (!isObject(value)) return false;
+  for (const _ in value) return false;
+  return true;
 }
 
 /** Most keys are one text without escapes: those are normal as they stand. */
 const plainKey = /^k:\{"[A-Za-z]+":"[^"\\\u0000-\u001f\ud800-\udfff]*"\}$/;
 
+/** Elements that took parsing: the same few come again and again. Bounded. */
+const parsedElements = new Map<string, string | undefined>();
+const parsedElementsLimit = 4096;
+
 /** Empty for an unknown kind of element, undefined for a malformed one. */
 function parseElement(element: string): string | undefined {
   if (element.length < 2) return undefined;
   if (element.startsWith("f:") || plainKey.test(element)) return element;
+  if (parsedElements.has(element)) return parsedElements.get(element);
+  const parsed = readElement(element);
+  if (parsedElements.size >= parsedElementsLimit) parsedElements.clear();
+  if (element.length <= 256) parsedElements.set(element, parsed);
+  return parsed;
+}
+
+function readElement(element: string): string | undefined {
   const body = element.slice(2);
   if (element.startsWith("i:")) return /^-?\d+$/.test(body) ? element : undefined;
   if (!element.startsWith("k:") && !element.startsWith("v:")) return element[1] === ":" ? "" : undefined;

@@ -40,10 +40,22 @@ function policyFor({ context, namespace }: AdmissionRequest, { defaults, exempti
     annotate(context, `${annotationPrefix}exempt`, exemption);
     return undefined;
   }
-  const { policy } = policyOf(findObject(context.server, "/namespaces", "", namespace)?.metadata.labels, defaults);
+  const policy = namespacePolicy(findObject(context.server, "/namespaces", "", namespace)?.metadata.labels, defaults);
   const isOpen = policy.enforce.level === "privileged" && policy.warn.level === "privileged" && policy.audit.level === "privileged";
   if (isOpen) annotate(context, `${annotationPrefix}enforce-policy`, "privileged:latest");
   return isOpen ? undefined : policy;
+}
+
+/** By labels of namespaces in the cache, which nobody changes. */
+const namespacePolicies = new WeakMap<object, { readonly defaults: NamespacePolicy; readonly policy: NamespacePolicy }>();
+
+function namespacePolicy(labels: Readonly<Record<string, string>> | undefined, defaults: NamespacePolicy): NamespacePolicy {
+  if (labels === undefined) return defaults;
+  const known = namespacePolicies.get(labels);
+  if (known?.defaults === defaults) return known.policy;
+  const { policy } = policyOf(labels, defaults);
+  namespacePolicies.set(labels, { defaults, policy });
+  return policy;
 }
 
 function validatePod(request: AdmissionRequest, { exemptions }: PodSecurityConfiguration, policy: NamespacePolicy): void {

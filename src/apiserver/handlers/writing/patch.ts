@@ -154,7 +154,7 @@ export function patchJson(type: PatchType, current: JsonObject, patch: JsonValue
       default:
         if (patch === null) return current;
         if (!isObject(patch)) throw badRequestError(`json: cannot unmarshal ${jsonKind(patch)} into Go value of type map[string]interface {}`);
-        return applyStrategicMergePatch(deepCopy(current), patch, schema);
+        return applyStrategicMergePatch(current, patch, schema);
     }
   } catch (error) {
     throw error instanceof PatchError ? patchFailure(error) : error;

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../apimachinery/json.ts";
 import type { OtherVersions } from "../../../apimachinery/managed-fields/versions.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { StatusError, internalServerError } from "../../../apimachinery/status.ts";
+import { isCanonical } from "../../cache/stored-object.ts";
 import type { StoredObject } from "../../cache/stored-object.ts";
 import type { ResourceDefinition } from "../resource-definition.ts";
 
@@ -48,7 +49,9 @@ export class UndecodableError extends StatusError {
   }
 }
 
-/** An object of this version as JSON, without members that Go would leave out. */
+/** An object of this version as JSON, without members that Go would leave out. Callers must not change it: it may be the cached object itself. */
 export function printed(definition: Pick<ResourceDefinition, "codec" | "schema">, object: KubeObject): JsonObject {
-  return definition.codec === undefined ? canonicalize(object as unknown as JsonObject, definition.schema) : definition.codec.print(object);
+  if (definition.codec !== undefined) return definition.codec.print(object);
+  const json = object as unknown as JsonObject;
+  return isCanonical(object, definition.schema) ? json : canonicalize(json, definition.schema);
 }
