@@ -2,6 +2,7 @@
  * The life of a request: the stages in the order of Kubernetes' filter chain, then the handler. `handle` is the server's one entrance.
  */
 import { deadline as makeDeadline } from "../base/clock.ts";
+import type { Eventual } from "../base/eventual.ts";
 import { newUid } from "../base/ids.ts";
 import type { ApiRequest, ApiResponse, UserInfo } from "../apimachinery/request.ts";
 import { bytesResponse } from "../apimachinery/request.ts";
@@ -83,7 +84,7 @@ class RequestScope implements RequestContext {
   }
 }
 
-function runFrom(index: number, context: RequestContext, endpoint: Endpoint): Promise<ApiResponse> {
+function runFrom(index: number, context: RequestContext, endpoint: Endpoint): Eventual<ApiResponse> {
   const stage = stages[index];
   return stage === undefined ? endpoint(context) : stage.run(context, () => runFrom(index + 1, context, endpoint));
 }

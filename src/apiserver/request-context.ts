@@ -1,4 +1,5 @@
 /** One request on its way through the stages. Stages fill it in order; nothing outside the request refers to it. */
+import type { Eventual } from "../base/eventual.ts";
 import type { ApiRequest, ApiResponse, UserInfo } from "../apimachinery/request.ts";
 import type { Layer } from "./audit/latencies.ts";
 import type { AuditRecord } from "./audit/record.ts";
@@ -35,7 +36,10 @@ export interface RequestContext {
 }
 
 /** A stage answers itself or lets the rest of the pipeline answer. */
+/** Answers, or lets `next` answer. May throw at once, as `next` may. */
 export interface Stage {
   readonly name: string;
-  run(context: RequestContext, next: () => Promise<ApiResponse>): Promise<ApiResponse>;
+  run(context: RequestContext, next: NextStage): Eventual<ApiResponse>;
 }
+
+export type NextStage = () => Eventual<ApiResponse>;

@@ -78,7 +78,7 @@ function contextOf({ serverState: server }: TestCluster, { user, method, path, h
 }
 
 /** One pass of a stage; some of them change the context, so that each pass has one of its own. */
-function stageOf(cluster: TestCluster, stage: Stage, asked: Asked): () => Promise<unknown> {
+function stageOf(cluster: TestCluster, stage: Stage, asked: Asked): () => unknown {
   const context = contextOf(cluster, asked);
   return () => stage.run(Object.create(context) as RequestContext, () => answered);
 }

@@ -1,4 +1,6 @@
 /** Admission: plugins in a fixed order, all mutating ones first, then all validating ones (documentation page "Admission Control"). */
+import { followedBy } from "../../base/eventual.ts";
+import type { Eventual } from "../../base/eventual.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { RequestContext } from "../request-context.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
@@ -42,7 +44,7 @@ export function noteChange(reinvocation: Reinvocation): void {
   reinvocation.isNeeded = true;
 }
 
-type Hook = (request: AdmissionRequest) => void | Promise<void>;
+type Hook = (request: AdmissionRequest) => Eventual<void>;
 
 /** A plugin refuses by throwing a StatusError. */
 export interface AdmissionPlugin {
@@ -63,14 +65,15 @@ export class AdmissionChain {
     this.plugins = plugins;
   }
 
-  async mutate(request: AdmissionRequest): Promise<void> {
-    await this.#run("mutate", request);
-    if (request.reinvocation?.isNeeded !== true) return;
-    request.reinvocation.round = 1;
-    await this.#run("mutate", request);
+  mutate(request: AdmissionRequest): Eventual<void> {
+    return followedBy(this.#run("mutate", request), () => {
+      if (request.reinvocation?.isNeeded !== true) return;
+      request.reinvocation.round = 1;
+      return this.#run("mutate", request);
+    });
   }
 
-  validate(request: AdmissionRequest): Promise<void> {
+  validate(request: AdmissionRequest): Eventual<void> {
     return this.#run("validate", request);
   }
 
@@ -81,10 +84,12 @@ export class AdmissionChain {
     await this.validate(request);
   }
 
-  async #run(phase: "mutate" | "validate", request: AdmissionRequest): Promise<void> {
-    for (const hook of this.#hooksFor(phase, request)) {
-      const pending = hook(request);
-      if (pending !== undefined) await pending;
+  /** Most hooks need not wait for anything. */
+  #run(phase: "mutate" | "validate", request: AdmissionRequest): Eventual<void> {
+    const hooks = this.#hooksFor(phase, request);
+    for (let index = 0; index < hooks.length; index++) {
+      const pending = hooks[index]!(request);
+      if (pending !== undefined) return pending.then(() => inTurn(hooks.slice(index + 1), request));
     }
   }
 
@@ -104,6 +109,10 @@ export class AdmissionChain {
     }
     return hooks;
   }
+}
+
+async function inTurn(hooks: readonly Hook[], request: AdmissionRequest): Promise<void> {
+  for (const hook of hooks) await hook(request);
 }
 
 /** `group/resource`, as plugins name what they look at. */

@@ -2,6 +2,7 @@
  * How long the layers of a slow request took, as annotations of its audit event (documentation page "Audit Annotations",
  * `apiserver.latency.k8s.io/…`). Nothing is timed where nothing is audited.
  */
+import type { Eventual } from "../../base/eventual.ts";
 import { formatDuration } from "../../apimachinery/go/go-duration.ts";
 import { annotate } from "../admission/audit-annotations.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -12,11 +13,11 @@ export type Layer = "authentication" | "authorization" | "apf-queue-wait" | "mut
 const slowMs = 500;
 
 /** Does the work of a layer. What a layer does several times adds up. */
-export function timed<T>(context: RequestContext, layer: Layer, work: () => Promise<T>): Promise<T> {
+export function timed<T>(context: RequestContext, layer: Layer, work: () => Eventual<T>): Eventual<T> {
   return context.server.audit === undefined ? work() : measured(context, layer, work);
 }
 
-async function measured<T>(context: RequestContext, layer: Layer, work: () => Promise<T>): Promise<T> {
+async function measured<T>(context: RequestContext, layer: Layer, work: () => Eventual<T>): Promise<T> {
   const { clock } = context.server;
   const latencies = (context.latencies ??= new Map());
   const fromMs = clock.monotonicMs();

@@ -1,4 +1,6 @@
 /** Who sends a request (documentation page "Authenticating"). Authenticators are asked in order; the first with an answer decides. */
+import { followedBy } from "../../base/eventual.ts";
+import type { Eventual } from "../../base/eventual.ts";
 import type { ApiRequest, UserInfo } from "../../apimachinery/request.ts";
 
 /**
@@ -10,24 +12,20 @@ export type AuthenticationResult = { readonly user: UserInfo } | { readonly reje
 
 export interface Authenticator {
   readonly name: string;
-  authenticate(request: ApiRequest): AuthenticationResult | Promise<AuthenticationResult>;
+  authenticate(request: ApiRequest): Eventual<AuthenticationResult>;
 }
 
 /** Asks each in turn. A user found wins over earlier rejections. */
 export function firstOf(authenticators: readonly Authenticator[]): Authenticator {
-  return {
-    name: "union",
-    async authenticate(request) {
-      let rejected: AuthenticationResult;
-      for (const authenticator of authenticators) {
-        const result = await authenticator.authenticate(request);
-        if (result === undefined) continue;
-        if ("user" in result) return { user: withAuthenticatedGroup(result.user) };
-        rejected ??= result;
-      }
-      return rejected;
-    },
+  const askFrom = (index: number, request: ApiRequest, rejected: AuthenticationResult): Eventual<AuthenticationResult> => {
+    const authenticator = authenticators[index];
+    if (authenticator === undefined) return rejected;
+    return followedBy(authenticator.authenticate(request), (result) => {
+      if (result !== undefined && "user" in result) return { user: withAuthenticatedGroup(result.user) };
+      return askFrom(index + 1, request, rejected ?? result);
+    });
   };
+  return { name: "union", authenticate: (request) => askFrom(0, request, undefined) };
 }
 
 /** Identity fixed by the transport: components in the server's own process. */

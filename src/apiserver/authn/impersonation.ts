@@ -14,6 +14,7 @@ export const serviceAccountUser = /^system:serviceaccount:([^:]+):([^:]+)$/;
 
 /** Undefined when nobody is to be impersonated. Throws 400 for attributes without a user. */
 export function wantedUser(headers: Readonly<Record<string, string>>): WantedUser | undefined {
+  if (!isImpersonating(headers)) return undefined;
   const username = headers["impersonate-user"] ?? "";
   const extra = new Map<string, string[]>();
   for (const name in headers) if (name.startsWith(extraPrefix)) extra.set(unescapeKey(name.slice(extraPrefix.length)), splitHeader(headers[name]!));
@@ -22,6 +23,11 @@ export function wantedUser(headers: Readonly<Record<string, string>>): WantedUse
   if (username !== "") return wanted;
   if (groups.length === 0 && wanted.uid === "" && extra.size === 0) return undefined;
   throw badRequestError(`requested ${goText(wanted)} without impersonating a user name`);
+}
+
+function isImpersonating(headers: Readonly<Record<string, string>>): boolean {
+  for (const name in headers) if (name.startsWith("impersonate-")) return true;
+  return false;
 }
 
 /** The user as the rest of the pipeline sees it: groups that follow from the name are added. `defaultGroups` are those of the way that allowed it. */

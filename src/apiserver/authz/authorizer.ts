@@ -1,4 +1,6 @@
 /** May this user do that (documentation page "Authorization"). Decisions are data with reasons. */
+import { followedBy } from "../../base/eventual.ts";
+import type { Eventual } from "../../base/eventual.ts";
 import type { UserInfo } from "../../apimachinery/request.ts";
 import type { FieldSelector } from "../../apimachinery/selectors/field-selector.ts";
 import type { LabelSelector } from "../../apimachinery/selectors/label-selector.ts";
@@ -36,7 +38,7 @@ export interface Decision {
 
 export interface Authorizer {
   readonly name: string;
-  authorize(attributes: AuthorizationAttributes): Decision | Promise<Decision>;
+  authorize(attributes: AuthorizationAttributes): Eventual<Decision>;
 }
 
 export const allowed: Decision = { verdict: "allow", reason: "" };
@@ -44,20 +46,35 @@ export const noOpinion: Decision = { verdict: "no-opinion", reason: "" };
 
 /** Asks each in turn until one allows or denies. Reasons of those without opinion are kept, one a line, each with the authorizer's name. */
 export function authorizersInOrder(authorizers: readonly Authorizer[]): Authorizer {
-  return {
-    name: "union",
-    async authorize(attributes) {
-      const reasons: string[] = [];
-      const errors: string[] = [];
-      for (const authorizer of authorizers) {
-        const decision = await authorizer.authorize(attributes);
-        if (decision.evaluationError !== undefined) errors.push(decision.evaluationError);
-        if (decision.verdict !== "no-opinion") return decision;
-        if (decision.reason !== "") reasons.push(`${authorizer.name}: ${decision.reason}`);
-      }
-      return { verdict: "no-opinion", reason: reasons.join("\n"), ...(errors.length > 0 && { evaluationError: errors.join("\n") }) };
-    },
-  };
+  return { name: "union", authorize: (attributes) => new Inquiry(authorizers, attributes).from(0) };
+}
+
+class Inquiry {
+  readonly #authorizers: readonly Authorizer[];
+  readonly #attributes: AuthorizationAttributes;
+  readonly #reasons: string[] = [];
+  readonly #errors: string[] = [];
+
+  constructor(authorizers: readonly Authorizer[], attributes: AuthorizationAttributes) {
+    this.#authorizers = authorizers;
+    this.#attributes = attributes;
+  }
+
+  from(index: number): Eventual<Decision> {
+    const authorizer = this.#authorizers[index];
+    if (authorizer === undefined) return this.#withoutOpinion();
+    return followedBy(authorizer.authorize(this.#attributes), (decision) => {
+      if (decision.evaluationError !== undefined) this.#errors.push(decision.evaluationError);
+      if (decision.verdict !== "no-opinion") return decision;
+      if (decision.reason !== "") this.#reasons.push(`${authorizer.name}: ${decision.reason}`);
+      return this.from(index + 1);
+    });
+  }
+
+  #withoutOpinion(): Decision {
+    const evaluationError = this.#errors.length > 0 && { evaluationError: this.#errors.join("\n") };
+    return { verdict: "no-opinion", reason: this.#reasons.join("\n"), ...evaluationError };
+  }
 }
 
 /** The same authorizer under the name that its reasons bear. */

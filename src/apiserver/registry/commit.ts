@@ -1,4 +1,5 @@
 /** Puts an object into the store and waits until the server's own cache shows it. */
+import type { Eventual } from "../../base/eventual.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { badRequestError } from "../../apimachinery/status.ts";
 import { canonicalize } from "../../apimachinery/encode/canonical.ts";
@@ -9,22 +10,25 @@ import type { ServerState } from "../server-state.ts";
 import { noteFieldValues } from "./field-values.ts";
 import { relativeKey } from "./resource-definition.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
+import type { ObjectCodec } from "./storage/object-codec.ts";
 import { storageFailure } from "./storage/storage-errors.ts";
 
 /** The bytes an object is stored as: in the storage version, canonical, without its resourceVersion. Rejects with a StatusError. */
-export async function storedBytes(definition: ResourceDefinition, object: KubeObject): Promise<Buffer> {
+export function storedBytes(definition: ResourceDefinition, object: KubeObject): Eventual<Buffer> {
   const { codec } = definition;
-  if (codec !== undefined) {
-    const bytes = encode(codec.print(await codec.toStored(object)) as unknown as KubeObject);
-    codec.noteWritten(bytes, object);
-    return bytes;
-  }
+  if (codec !== undefined) return customBytes(codec, object);
   const storage = definition.storage!;
   const converted = definition.conversion === undefined ? object : definition.conversion.toStored(object);
   const canonical = canonicalize(converted as unknown as JsonObject, storage.schema, { emptiesVanish: storage.isJson !== true }) as unknown as KubeObject;
   const bytes = encode(canonical);
   noteCanonical(bytes, storage.schema);
   noteFieldValues(definition, bytes, definition.conversion === undefined ? canonical : object);
+  return bytes;
+}
+
+async function customBytes(codec: ObjectCodec, object: KubeObject): Promise<Buffer> {
+  const bytes = encode(codec.print(await codec.toStored(object)) as unknown as KubeObject);
+  codec.noteWritten(bytes, object);
   return bytes;
 }
 

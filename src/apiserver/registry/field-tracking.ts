@@ -1,4 +1,6 @@
 /** Keeps `metadata.managedFields` true to who wrote what (documentation page "Server-Side Apply"). */
+import { isPending } from "../../base/eventual.ts";
+import type { Eventual } from "../../base/eventual.ts";
 import { formatTime } from "../../apimachinery/time.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import { StatusError } from "../../apimachinery/status.ts";
@@ -18,7 +20,7 @@ export interface TrackedWrite {
 }
 
 /** Records that this request's manager wrote what differs between `oldObject` and `object`; changes `object.metadata.managedFields`. */
-export async function trackUpdate(write: TrackedWrite, object: KubeObject, oldObject: KubeObject | undefined, subresource: string): Promise<void> {
+export function trackUpdate(write: TrackedWrite, object: KubeObject, oldObject: KubeObject | undefined, subresource: string): Eventual<void> {
   const { definition, context } = write;
   const input = {
     schema: definition.schema,
@@ -30,16 +32,16 @@ export async function trackUpdate(write: TrackedWrite, object: KubeObject, oldOb
     nowText: formatTime(context.server.clock.nowMs()),
     resetFields: resetFieldsOf(definition, subresource),
   };
-  try {
-    setManagedFields(
-      object,
-      await withOtherVersions(definition, context.server.resources, (otherVersions) => updateManagedFields({ ...input, otherVersions })),
-    );
-  } catch (error) {
-    if (!(error instanceof StatusError)) throw error;
-    // A webhook cannot tell what other managers see of the change: nobody owns anything.
-    setManagedFields(object, []);
-  }
+  const entries = withOtherVersions(definition, context.server.resources, (otherVersions) => updateManagedFields({ ...input, otherVersions }));
+  if (!isPending(entries)) return setManagedFields(object, entries);
+  return entries.then(
+    (made) => setManagedFields(object, made),
+    (error: unknown) => {
+      if (!(error instanceof StatusError)) throw error;
+      // A webhook cannot tell what other managers see of the change: nobody owns anything.
+      setManagedFields(object, []);
+    },
+  );
 }
 
 export function setManagedFields(object: KubeObject, entries: readonly ManagedFieldsEntry[]): void {

@@ -10,7 +10,12 @@ import type { RequestContext, Stage } from "../request-context.ts";
 export const answerHead: Stage = {
   name: "answer-head",
   async run(context, next) {
-    const response = await next().catch((error: unknown) => failure(context, error));
+    let response: ApiResponse;
+    try {
+      response = await next();
+    } catch (error) {
+      response = failure(context, error);
+    }
     return {
       ...response,
       headers: {

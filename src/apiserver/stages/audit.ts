@@ -12,7 +12,7 @@ import type { AuditRecord } from "../audit/record.ts";
 import type { AuditStage } from "../audit/policy.ts";
 import { isLongRunning } from "../http/long-running.ts";
 import { toStatus } from "../http/write-response.ts";
-import type { RequestContext, Stage } from "../request-context.ts";
+import type { NextStage, RequestContext, Stage } from "../request-context.ts";
 
 export const audit: Stage = {
   name: "audit",
@@ -24,7 +24,7 @@ export const audit: Stage = {
   },
 };
 
-async function audited(context: RequestContext, record: AuditRecord, next: () => Promise<ApiResponse>): Promise<ApiResponse> {
+async function audited(context: RequestContext, record: AuditRecord, next: NextStage): Promise<ApiResponse> {
   const auditor = context.server.audit!;
   if (!(await auditor.tell(record, "RequestReceived"))) throw internalServerError("failed to store audit event");
   let response: ApiResponse;

@@ -1,6 +1,6 @@
 /** Who is asking. Wrong credentials are refused; none at all make an anonymous user, where that is allowed. */
+import { followedBy } from "../../base/eventual.ts";
 import { unauthorizedError } from "../../apimachinery/status.ts";
-import type { StatusError } from "../../apimachinery/status.ts";
 import { timed } from "../audit/latencies.ts";
 import { allowsAnonymous } from "../authn/anonymous.ts";
 import { anonymousUser } from "../authn/authenticator.ts";
@@ -9,24 +9,27 @@ import type { RequestContext, Stage } from "../request-context.ts";
 
 export const authentication: Stage = {
   name: "authentication",
-  async run(context, next) {
+  run(context, next) {
     if (readBearer(context.request).hasExtraSpace)
       context.warnings.add("the provided Authorization header contains extra space before the bearer token, and is ignored");
-    const result = await timed(context, "authentication", async () => context.server.authenticator.authenticate(context.request));
-    if (result === undefined) {
-      if (!allowsAnonymous(context.server.anonymous, context.info.path)) throw await refusal(context);
-      context.user = anonymousUser;
-    } else if ("rejected" in result) {
-      throw await refusal(context);
-    } else {
-      context.user = result.user;
-    }
-    return next();
+    const { server } = context;
+    const found = timed(context, "authentication", () => server.authenticator.authenticate(context.request));
+    return followedBy(found, (result) => {
+      if (result === undefined) {
+        if (!allowsAnonymous(server.anonymous, context.info.path)) return refused(context);
+        context.user = anonymousUser;
+      } else if ("rejected" in result) {
+        return refused(context);
+      } else {
+        context.user = result.user;
+      }
+      return next();
+    });
   },
 };
 
 /** Told to the audit here: nobody is known whom later stages could tell of. */
-async function refusal(context: RequestContext): Promise<StatusError> {
+async function refused(context: RequestContext): Promise<never> {
   const error = unauthorizedError();
   const { audit } = context.server;
   const record = audit?.begin(context, undefined);
@@ -34,5 +37,5 @@ async function refusal(context: RequestContext): Promise<StatusError> {
     record.noteStatus(401, error.status);
     await audit!.tell(record, "ResponseStarted");
   }
-  return error;
+  throw error;
 }

@@ -1,39 +1,44 @@
 /** May the user do it. */
+import { followedBy } from "../../base/eventual.ts";
+import type { ApiResponse } from "../../apimachinery/request.ts";
 import { annotate } from "../admission/audit-annotations.ts";
 import { timed } from "../audit/latencies.ts";
 import type { RequestContext, Stage } from "../request-context.ts";
 import { parseFieldSelector } from "../../apimachinery/selectors/field-selector.ts";
 import { SelectorError, parseLabelSelector } from "../../apimachinery/selectors/label-selector.ts";
-import type { AuthorizationAttributes, ResourceAttributes } from "../authz/authorizer.ts";
+import type { AuthorizationAttributes, Decision, ResourceAttributes } from "../authz/authorizer.ts";
 import { refusal } from "../authz/refusal.ts";
 import { plainText } from "../http/write-response.ts";
 
 export const authorization: Stage = {
   name: "authorization",
-  async run(context, next) {
+  run(context, next) {
     const attributes = attributesOf(context);
-    const decision = await timed(context, "authorization", async () => context.server.authorizer.authorize(attributes));
-    context.server.metrics
-      .counter("authorization_attempts_total", "Requests whose sender's rights were looked at.", ["result"])
-      .add(1, decision.verdict === "allow" ? "allowed" : decision.verdict === "deny" ? "denied" : "no-opinion");
-    if (context.audit !== undefined) {
-      annotate(context, "authorization.k8s.io/decision", decision.verdict === "allow" ? "allow" : "forbid");
-      annotate(context, "authorization.k8s.io/reason", decision.reason);
-    }
-    if (decision.verdict !== "allow" && decision.evaluationError !== undefined) {
+    const decided = timed(context, "authorization", () => context.server.authorizer.authorize(attributes));
+    return followedBy(decided, (decision) => {
+      noteDecision(context, decision);
+      if (decision.verdict === "allow") return next();
       // Whoever could not tell might have allowed it: that is our failure, not the caller's lack of rights.
-      return plainText(
-        500,
-        `Internal Server Error: ${JSON.stringify(`${context.request.path}${context.request.query === "" ? "" : `?${context.request.query}`}`)}: ${decision.evaluationError}\n`,
-      );
-    }
-    if (decision.verdict !== "allow") {
+      if (decision.evaluationError !== undefined) return undecided(context, decision.evaluationError);
       context.responseHeaders["x-coracle-refused"] = "1";
       throw refusal(attributes, decision);
-    }
-    return next();
+    });
   },
 };
+
+function noteDecision(context: RequestContext, { verdict, reason }: Decision): void {
+  context.server.metrics
+    .counter("authorization_attempts_total", "Requests whose sender's rights were looked at.", ["result"])
+    .add(1, verdict === "allow" ? "allowed" : verdict === "deny" ? "denied" : "no-opinion");
+  if (context.audit === undefined) return;
+  annotate(context, "authorization.k8s.io/decision", verdict === "allow" ? "allow" : "forbid");
+  annotate(context, "authorization.k8s.io/reason", reason);
+}
+
+function undecided({ request }: RequestContext, fault: string): ApiResponse {
+  const target = request.query === "" ? request.path : `${request.path}?${request.query}`;
+  return plainText(500, `Internal Server Error: ${JSON.stringify(target)}: ${fault}\n`);
+}
 
 export function attributesOf(context: RequestContext): AuthorizationAttributes {
   const { info, user } = context;

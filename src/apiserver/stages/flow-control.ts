@@ -1,11 +1,11 @@
 /** Lets requests in, makes them wait or refuses them (KEP-1040). Connections that last are not counted; a watch is, until it has begun. */
 import type { ApiResponse } from "../../apimachinery/request.ts";
 import { timed } from "../audit/latencies.ts";
-import type { FlowControl } from "../flowcontrol/flow-control.ts";
+import type { FlowControl, Visit } from "../flowcontrol/flow-control.ts";
 import { kindOf } from "../flowcontrol/in-flight.ts";
 import { isLongRunning } from "../http/long-running.ts";
 import { plainText } from "../http/write-response.ts";
-import type { RequestContext, Stage } from "../request-context.ts";
+import type { NextStage, RequestContext, Stage } from "../request-context.ts";
 
 export const flowControl: Stage = {
   name: "flow-control",
@@ -18,30 +18,35 @@ export const flowControl: Stage = {
   },
 };
 
-type Next = () => Promise<ApiResponse>;
-
-async function fairly(context: RequestContext, next: Next, control: FlowControl): Promise<ApiResponse> {
-  const { inFlight } = context.server;
-  const kind = kindOf(context.info);
+function fairly(context: RequestContext, next: NextStage, control: FlowControl): Promise<ApiResponse> {
   const visit = control.arrive(context);
   Object.assign(context.responseHeaders, visit.flow.headers);
-  if (visit.isWaiting) {
-    inFlight.beginWaiting(kind);
-    await timed(context, "apf-queue-wait", () => visit.turn(longestWaitMs(context), context.signal));
-    inFlight.endWaiting(kind);
-  }
-  if (visit.refusal !== undefined) return refused(context, visit.refusal.retryAfterSeconds);
+  return visit.isWaiting ? waiting(context, next, visit) : seated(context, next, visit);
+}
+
+async function waiting(context: RequestContext, next: NextStage, visit: Visit): Promise<ApiResponse> {
+  const { inFlight } = context.server;
+  const kind = kindOf(context.info);
+  inFlight.beginWaiting(kind);
+  await timed(context, "apf-queue-wait", () => visit.turn(longestWaitMs(context), context.signal));
+  inFlight.endWaiting(kind);
+  return seated(context, next, visit);
+}
+
+function seated(context: RequestContext, next: NextStage, visit: Visit): Promise<ApiResponse> {
+  if (visit.refusal !== undefined) return Promise.resolve(refused(context, visit.refusal.retryAfterSeconds));
+  const { inFlight } = context.server;
+  const kind = kindOf(context.info);
   inFlight.begin(kind);
   const finish = onlyOnce(() => {
     visit.finish();
     inFlight.end(kind);
   });
-  // No await here: it would cost as much as all of the above.
   return context.info.verb === "watch" ? watching(context, next, finish) : answering(context, next, finish);
 }
 
 /** Without fairness: so many reads and so many writes at a time. */
-async function limited(context: RequestContext, next: Next): Promise<ApiResponse> {
+async function limited(context: RequestContext, next: NextStage): Promise<ApiResponse> {
   const { inFlight } = context.server;
   const kind = kindOf(context.info);
   const retryAfterSeconds = inFlight.refuse(kind, context.user);
@@ -55,7 +60,7 @@ async function limited(context: RequestContext, next: Next): Promise<ApiResponse
 }
 
 /** A long document holds its seat until it is sent or nobody reads it any more. */
-async function answering({ request }: RequestContext, next: Next, finish: () => void): Promise<ApiResponse> {
+async function answering({ request }: RequestContext, next: NextStage, finish: () => void): Promise<ApiResponse> {
   let isSending = false;
   try {
     const response = await next();
@@ -77,7 +82,7 @@ async function* followed(chunks: AsyncIterable<Uint8Array>, finish: () => void):
 }
 
 /** A watch gives its seat back when it has sent the state that it begins with. */
-async function watching(context: RequestContext, next: Next, finish: () => void): Promise<ApiResponse> {
+async function watching(context: RequestContext, next: NextStage, finish: () => void): Promise<ApiResponse> {
   let isBeginning = false;
   context.watchBegan = finish;
   try {

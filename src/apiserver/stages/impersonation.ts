@@ -11,17 +11,18 @@ import { attributesOf } from "./authorization.ts";
 
 export const impersonation: Stage = {
   name: "impersonation",
-  async run(context, next) {
+  run(context, next) {
     const wanted = wantedUser(context.request.headers);
-    if (wanted !== undefined) {
-      const mode = await allowingMode(context, wanted);
-      const constraint = constraintOf(mode, context.user, wanted);
-      context.user = impersonatedUser(wanted, mode.groups);
-      context.audit?.impersonates(context.user, constraint);
-    }
-    return next();
+    return wanted === undefined ? next() : impersonate(context, wanted).then(next);
   },
 };
+
+async function impersonate(context: RequestContext, wanted: WantedUser): Promise<void> {
+  const mode = await allowingMode(context, wanted);
+  const constraint = constraintOf(mode, context.user, wanted);
+  context.user = impersonatedUser(wanted, mode.groups);
+  context.audit?.impersonates(context.user, constraint);
+}
 
 /** The narrow right that allowed it, as the audit tells it. Administrators have all of them: the narrowest that is for plain users counts. */
 function constraintOf(mode: ImpersonationMode, user: UserInfo, wanted: WantedUser): string | undefined {

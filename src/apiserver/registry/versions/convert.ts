@@ -1,4 +1,5 @@
 /** Objects between the version they are stored in and the version a client speaks. */
+import type { Eventual } from "../../../base/eventual.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { StoredObject, parseStored } from "../../cache/stored-object.ts";
 import type { ResourceDefinition } from "../resource-definition.ts";
@@ -19,8 +20,8 @@ function inVersion(definition: ResourceDefinition, stored: StoredObject, object:
 }
 
 /** Lets stored objects be read in the version of `definition`: to be awaited before. Rejects with an UndecodableError. */
-export async function prepareVersions(definition: ResourceDefinition, stored: readonly StoredObject[]): Promise<void> {
-  if (definition.codec?.isConvertedByWebhook === true) await definition.codec.prepare(stored, (one) => definition.storage!.cache.parse(one));
+export function prepareVersions(definition: ResourceDefinition, stored: readonly StoredObject[]): Eventual<void> {
+  if (definition.codec?.isConvertedByWebhook === true) return definition.codec.prepare(stored, (one) => definition.storage!.cache.parse(one));
 }
 
 /** What a client would read of an object whose bytes are not stored (dry run): a webhook may make another one of it on the way there and back. */

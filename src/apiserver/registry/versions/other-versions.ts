@@ -1,4 +1,5 @@
 /** The versions of a kind as managed fields see them: an object of one version in the form of another. */
+import type { Eventual } from "../../../base/eventual.ts";
 import { canonicalize } from "../../../apimachinery/encode/canonical.ts";
 import type { JsonObject } from "../../../apimachinery/json.ts";
 import { deepCopy } from "../../../apimachinery/json.ts";
@@ -9,7 +10,7 @@ import type { ResourceDefinition } from "../resource-definition.ts";
 import type { ResourceTable } from "../resource-table.ts";
 
 /** Runs a pure step that sees objects in the versions beside the one that `definition` serves. It may be begun anew while a webhook converts. */
-export async function withOtherVersions<T>(definition: ResourceDefinition, resources: ResourceTable, step: (versions: OtherVersions) => T): Promise<T> {
+export function withOtherVersions<T>(definition: ResourceDefinition, resources: ResourceTable, step: (versions: OtherVersions) => T): Eventual<T> {
   return definition.codec === undefined ? step(builtInVersions(definition, resources)) : definition.codec.withOtherVersions(step);
 }
 
