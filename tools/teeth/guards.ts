@@ -234,8 +234,8 @@ export const guards: readonly Guard[] = [
   {
     about: "sysctls that open loopback",
     file: "src/kubelet/node/admission.ts",
-    guard: `if (!safeSysctls.has(dotted)) return`,
-    without: `if (false) return`,
+    guard: `const refused = !isAllowed(dotted)`,
+    without: `const refused = false`,
     test: nodes,
     name: "security: route_localnet is set by nobody",
   },
@@ -258,8 +258,8 @@ export const guards: readonly Guard[] = [
   {
     about: "redirects of a webhook",
     file: "src/cluster/connections/webhook-connections.ts",
-    guard: `readAll(stream).then((bytes) => resolve({`,
-    without: `if (headers.location !== undefined) return void postOverHttp2(session, new URL(headers.location, url), { body, signal, authority }).then(resolve, reject);\n      readAll(stream).then((bytes) => resolve({`,
+    guard: `readAnswerBody(stream, headers["content-encoding"]`,
+    without: `if (headers.location !== undefined) return void postOverHttp2(session, new URL(headers.location, url), { body, signal, authority }).then(resolve, reject);\n      readAnswerBody(stream, headers["content-encoding"]`,
     test: connections,
     name: "security: a redirect of a webhook",
   },

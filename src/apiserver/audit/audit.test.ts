@@ -5,6 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { seededRandom } from "../../base/random.ts";
 import { loopTurn } from "../../base/virtual-clock.ts";
 import { headerOf } from "../../apimachinery/request.ts";
+import type { UserInfo } from "../../apimachinery/request.ts";
 import type { Mutation, MutationResult, Store } from "../../storage/index.ts";
 import { ask, openWatch } from "../../testing/ask.ts";
 import { TestCluster } from "../../testing/cluster.ts";
@@ -40,14 +41,14 @@ async function start(rules: AuditRule[], { wrapStore, ...options }: Options = {}
   return { cluster, events, closings, of };
 }
 
-const outside = (cluster: TestCluster, path: string, headers: Record<string, string> = {}, method = "GET") =>
+const outside = (cluster: TestCluster, path: string, headers: Record<string, string> = {}, method = "GET", identity?: UserInfo) =>
   cluster.handle({
     method,
     path,
     query: "",
     headers: { "user-agent": "test", ...headers },
     body: new Uint8Array(),
-    peer: { address: "192.0.2.7", isHttp2: false },
+    peer: { address: "192.0.2.7", isHttp2: false, ...(identity !== undefined && { identity }) },
     signal: new AbortController().signal,
   });
 
@@ -223,8 +224,8 @@ test("audit: of a slow request it is told where the time went", async () => {
   const { cluster, of } = await start([{ level: "Metadata", verbs: ["create"] }, { level: "None" }], {
     wrapStore: (store, clock) => new SlowStore(store, clock),
   });
-  const written = async (tookMs: number) => {
-    const answer = ask(cluster, "POST", configMaps, { metadata: { name: String(tookMs) } });
+  const written = async (tookMs: number, headers: Record<string, string> = {}) => {
+    const answer = ask(cluster, "POST", configMaps, { metadata: { name: String(tookMs) } }, headers);
     await cluster.clock.advance(tookMs, loopTurn);
     const [received, complete] = of(await answer);
     equal(received!.annotations, undefined);
@@ -232,8 +233,42 @@ test("audit: of a slow request it is told where the time went", async () => {
   };
   deepEqual(await written(500), []);
   deepEqual(await written(1501), [
+    ["apiserver.latency.k8s.io/authentication", "0s"],
+    ["apiserver.latency.k8s.io/authorization", "0s"],
     ["apiserver.latency.k8s.io/etcd", "1.501s"],
+    ["apiserver.latency.k8s.io/serialize-response-object", "0s"],
     ["apiserver.latency.k8s.io/total", "1.501s"],
   ]);
+  const asTable = await written(700, { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" });
+  deepEqual(
+    asTable.map(([key, value]) => `${key.split("/")[1]} ${value}`),
+    [
+      "authentication 0s",
+      "authorization 0s",
+      "decode-response-object 0s",
+      "etcd 700ms",
+      "serialize-response-object 0s",
+      "total 700ms",
+      "transform-response-object 0s",
+    ],
+  );
+  await cluster.close();
+});
+
+test("audit: of a long list it is told how long the client took for it", async () => {
+  const { cluster, of } = await start([{ level: "Metadata", verbs: ["list"], users: ["slow"] }, { level: "None" }]);
+  for (const name of ["a", "b"]) await ask(cluster, "POST", configMaps, { metadata: { name }, data: { k: "v".repeat(300_000) } });
+  const answer = await outside(cluster, configMaps, {}, "GET", { username: "slow", groups: ["system:masters"] });
+  if (answer.body.kind !== "stream") throw new Error("the list is in pieces");
+  const chunks = answer.body.chunks[Symbol.asyncIterator]();
+  for (let isDone = false; !isDone;) {
+    const next = chunks.next();
+    await cluster.clock.advance(400, loopTurn);
+    isDone = (await next).done === true;
+  }
+  const { annotations } = of(answer).at(-1)!;
+  equal(annotations!["apiserver.latency.k8s.io/response-write"], "1.2s", "three pieces");
+  equal(annotations!["apiserver.latency.k8s.io/total"], "1.2s");
+  equal(annotations!["apiserver.latency.k8s.io/serialize-response-object"], "0s");
   await cluster.close();
 });

@@ -5,6 +5,7 @@ import { sortedMembers } from "../../apimachinery/json.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { StructSchema } from "../../apimachinery/schema.ts";
+import { timedNow } from "../audit/latencies.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
 import { negotiate, servedMediaTypes } from "../http/negotiation.ts";
 import type { Negotiated, Offer, Transform } from "../http/negotiation.ts";
@@ -84,8 +85,9 @@ export async function respondStored(
   const { form, status } = options;
   await prepareVersions(definition, [stored]);
   if (form.mediaType === "application/json" && form.transform === undefined && !form.isPretty && isServedAsStored(definition, stored))
-    return jsonBytesResponse(status, stored.toJsonLine());
-  return respondObject(context, definition, readVersion(definition, stored), options);
+    return timedNow(context, "serialize-response-object", () => jsonBytesResponse(status, stored.toJsonLine()));
+  const object = timedNow(context, "decode-response-object", () => readVersion(definition, stored));
+  return respondObject(context, definition, object, options);
 }
 
 /** Text for people shows a custom resource's members in order. */
@@ -102,30 +104,34 @@ export function respondObject(
   options: { form: Negotiated; status: number; schema?: StructSchema },
 ): ApiResponse {
   const { form, status } = options;
-  const schema = options.schema ?? definition.schema;
+  const { shown, schema } = timedNow(context, "transform-response-object", () => inForm(context, definition, object, options));
+  return timedNow(context, "serialize-response-object", () => objectResponse(status, shown, form, schema));
+}
+
+function inForm(
+  context: RequestContext,
+  definition: ResourceDefinition,
+  object: KubeObject,
+  { form, schema }: { readonly form: Negotiated; readonly schema?: StructSchema },
+): { shown: JsonObject; schema: StructSchema | undefined } {
   switch (form.transform?.kind) {
-    case "Table":
-      return objectResponse(
-        status,
-        tableOf(definition, [object], {
-          transform: form.transform,
-          includeObject: parseIncludeObject(context.query),
-          metadata: { resourceVersion: object.metadata.resourceVersion ?? "" },
-          nowMs: context.server.clock.nowMs(),
-          descriptions: context.server.descriptions,
-        }),
-        form,
-        tableSchema,
-      );
+    case "Table": {
+      const table = tableOf(definition, [object], {
+        transform: form.transform,
+        includeObject: parseIncludeObject(context.query),
+        metadata: { resourceVersion: object.metadata.resourceVersion ?? "" },
+        nowMs: context.server.clock.nowMs(),
+        descriptions: context.server.descriptions,
+      });
+      return { shown: table, schema: tableSchema };
+    }
     case "PartialObjectMetadata":
-      return objectResponse(status, partialOf(object, form.transform.version), form, partialSchema);
+      return { shown: partialOf(object, form.transform.version), schema: partialSchema };
     case "PartialObjectMetadataList":
     case undefined:
-      return objectResponse(
-        status,
-        options.schema === undefined ? printedAs(definition, object, form) : canonicalize(object as unknown as JsonObject, options.schema),
-        form,
-        schema,
-      );
+      return {
+        shown: schema === undefined ? printedAs(definition, object, form) : canonicalize(object as unknown as JsonObject, schema),
+        schema: schema ?? definition.schema,
+      };
   }
 }

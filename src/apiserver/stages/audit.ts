@@ -8,6 +8,7 @@ import type { ApiResponse, UpgradedConnection } from "../../apimachinery/request
 import { StatusError, internalServerError, timeoutError } from "../../apimachinery/status.ts";
 import type { Status } from "../../apimachinery/status.ts";
 import { typeRegistry } from "../../api/registry.ts";
+import { startOf } from "../audit/latencies.ts";
 import type { AuditRecord } from "../audit/record.ts";
 import type { AuditStage } from "../audit/policy.ts";
 import { isLongRunning } from "../http/long-running.ts";
@@ -36,7 +37,7 @@ async function audited(context: RequestContext, record: AuditRecord, next: NextS
   }
   const tell = (stage: AuditStage) => auditor.tell(record, stage);
   if (isLongRunning(context)) return lasting(context, record, { response, tell });
-  if (response.body.kind === "stream" && !record.wantsResponse) return sending(context, record, { response, tell });
+  if (response.body.kind === "stream" && !record.wantsResponse) return sending(context, record, { response: measuredWrites(context, response), tell });
   const whole = response.body.kind === "stream" ? await collected(response, response.body.chunks) : response;
   await answered(record, whole, () => tell("ResponseComplete"));
   return whole;
@@ -91,6 +92,24 @@ function followed(body: ApiResponse["body"], complete: () => Promise<void>): Api
     case "upgrade":
       return { ...body, accept: (connection: UpgradedConnection) => body.accept(connection).finally(complete) };
   }
+}
+
+/** Of a document in pieces it is noted how long the client took for them, and how long it took to make them. */
+function measuredWrites(context: RequestContext, response: ApiResponse): ApiResponse {
+  const { body } = response;
+  return body.kind === "stream" ? { ...response, body: { ...body, chunks: measured(context, body.chunks) } } : response;
+}
+
+async function* measured(context: RequestContext, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let made = startOf(context, "serialize-response-object");
+  for await (const chunk of chunks) {
+    made();
+    const written = startOf(context, "response-write");
+    yield chunk;
+    written();
+    made = startOf(context, "serialize-response-object");
+  }
+  made();
 }
 
 async function* untilEnd(chunks: AsyncIterable<Uint8Array>, complete: () => Promise<void>): AsyncGenerator<Uint8Array> {

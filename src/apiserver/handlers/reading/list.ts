@@ -8,6 +8,7 @@ import { typeRegistry } from "../../../api/registry.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { Pacer } from "../../../base/pacer.ts";
 import type { SortedMap } from "../../../base/sorted-map.ts";
+import { timed } from "../../audit/latencies.ts";
 import type { StoredObject } from "../../cache/stored-object.ts";
 import type { Negotiated } from "../../http/negotiation.ts";
 import { contentTypeOf, objectResponse } from "../../http/write-response.ts";
@@ -41,7 +42,7 @@ export async function handleList(context: RequestContext, definition: ResourceDe
   );
   try {
     const list = await readList(context, definition);
-    return await respondList(context, definition, list, form);
+    return await timed(context, "serialize-response-object", () => respondList(context, definition, list, form));
   } catch (error) {
     throw error instanceof UndecodableError ? unreadableError(definition, error) : error;
   }
