@@ -138,7 +138,7 @@ async function run(options: SchedulerOptions, memory: Memory, signal: AbortSigna
   const gate = new PreemptionGate();
   const volumes = new VolumeWorld(objects);
   const hasGroups = options.gates?.["GenericWorkload"] === true && (await servesPodGroups(client, log, signal));
-  const podGroups = hasGroups ? new PodGroups(informers.get(resources.podGroups)) : undefined;
+  const podGroups = hasGroups ? new PodGroups(informers.get(resources.podGroups), options.gates) : undefined;
   const record: RecordEvent = ({ pod }, text) => recorders.get(pod.spec?.schedulerName ?? "")?.record(referenceTo(resources.pods, pod), text);
   const registry = { ...builtInPlugins, ...options.plugins };
   const profiles = buildProfiles(config, registry, { client, clock, random, objects, volumes, preemptions: gate, record, podGroups });

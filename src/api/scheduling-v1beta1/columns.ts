@@ -8,7 +8,7 @@ export const workloadColumns: TablePrinter<Workload> = { cells: (workload, conte
 export const podGroupColumns: TablePrinter<PodGroup> = {
   cells(group, context) {
     const { schedulingPolicy, workloadRef } = group.spec ?? {};
-    const isScheduled = group.status?.conditions?.some(({ type, status }) => type === "PodGroupScheduled" && status === "True") === true;
+    const isScheduled = group.status?.conditions?.some(({ type, status }) => type === "PodGroupInitiallyScheduled" && status === "True") === true;
     return [nameOf(group), policyText(schedulingPolicy), workloadRef?.workloadName ?? "<none>", isScheduled ? "Scheduled" : "Pending", age(group, context)];
   },
 };

@@ -1,6 +1,7 @@
 import { ConfigurationError } from "./configuration-error.ts";
 import { defaultArgs, defaultPlugins, defaultSchedulerName } from "./configuration.ts";
 import { gangPlugin } from "../plugins/queue/gang-scheduling.ts";
+import { podGroupPodsCount, topologyPlugin } from "../plugins/queue/topology-placement.ts";
 import { ignoredResources } from "../extenders/configuration.ts";
 import { extenderListener } from "../extenders/extender-listener.ts";
 import type { ExtenderConfiguration } from "../extenders/configuration.ts";
@@ -34,6 +35,7 @@ const hooks: readonly { readonly point: ExtensionPoint; readonly members: readon
   { point: "permit", members: ["permit"] },
   { point: "bind", members: ["bind"] },
   { point: "postBind", members: ["postBind"] },
+  { point: "placementScore", members: ["placementScore"] },
 ];
 
 function pluginsOf(
@@ -41,9 +43,9 @@ function pluginsOf(
   registry: PluginRegistry,
   services: PluginServices,
   extenders: readonly ExtenderConfiguration[],
-): Pick<Profile, "plugins" | "weights"> {
+): Pick<Profile, "plugins" | "weights" | "placementWeights"> {
   const args = argsOf(profile, extenders);
-  const multiPoint = merged(services.podGroups === undefined ? defaultPlugins : [...defaultPlugins, { name: gangPlugin }], profile.plugins?.multiPoint);
+  const multiPoint = merged([...defaultPlugins, ...groupPlugins(services)], profile.plugins?.multiPoint);
   const weights = new Map(multiPoint.map(({ name, weight = 1 }) => [name, weight === 0 ? 1 : weight]));
   const names = new Set(multiPoint.map(({ name }) => name));
   for (const set of Object.values(profile.plugins ?? {})) for (const { name } of set?.enabled ?? []) names.add(name);
@@ -56,7 +58,13 @@ function pluginsOf(
     return plugin;
   });
   for (const { name, weight = 0 } of profile.plugins?.score?.enabled ?? []) if (weight > 0 || !weights.has(name)) weights.set(name, weight === 0 ? 1 : weight);
-  return { plugins: extenders.length === 0 ? plugins : [...plugins, extenderListener], weights };
+  const placementWeights = new Map((profile.plugins?.placementScore?.enabled ?? []).map(({ name, weight = 0 }) => [name, weight === 0 ? 1 : weight]));
+  return { plugins: extenders.length === 0 ? plugins : [...plugins, extenderListener], weights, placementWeights };
+}
+
+function groupPlugins({ podGroups }: PluginServices): NonNullable<PluginSet["enabled"]> {
+  if (podGroups === undefined) return [];
+  return [{ name: gangPlugin }, ...(podGroups.hasTopology ? [{ name: topologyPlugin }, { name: podGroupPodsCount.name }] : [])];
 }
 
 function merged(defaults: NonNullable<PluginSet["enabled"]>, set: PluginSet | undefined): NonNullable<PluginSet["enabled"]> {

@@ -48,7 +48,10 @@ export type ExtensionPoint =
   | "permit"
   | "preBind"
   | "bind"
-  | "postBind";
+  | "postBind"
+  | "placementGenerate"
+  | "placementScore"
+  | "podGroupPostFilter";
 
 /** The plugins of an extension point that are turned on and off, beside those that are on by default. */
 export interface PluginSet {

@@ -16,6 +16,7 @@ import { nodeVolumeLimits } from "../plugins/volumes/node-volume-limits.ts";
 import { podTopologySpread } from "../plugins/pods/pod-topology-spread.ts";
 import { prioritySort } from "../plugins/queue/priority-sort.ts";
 import { schedulingGates } from "../plugins/queue/scheduling-gates.ts";
+import { podGroupPodsCount, topologyPlacement } from "../plugins/queue/topology-placement.ts";
 import { taintToleration } from "../plugins/nodes/taint-toleration.ts";
 import { volumeBinding } from "../plugins/volumes/volume-binding.ts";
 import { volumeRestrictions } from "../plugins/volumes/volume-restrictions.ts";
@@ -51,7 +52,7 @@ export interface PluginServices {
 
 export const builtInPlugins: PluginRegistry = {
   DefaultBinder: (_args, { client }) => defaultBinder(client),
-  DefaultPreemption: (args, { random, preemptions }) => defaultPreemption(args.DefaultPreemption, random, preemptions),
+  DefaultPreemption: (args, { random, preemptions, podGroups }) => defaultPreemption(args.DefaultPreemption, { random, gate: preemptions, groups: podGroups }),
   DynamicResources: (args, services) => dynamicResources(args.DynamicResources, services),
   GangScheduling: (_args, { podGroups }) => {
     if (podGroups === undefined) throw new ConfigurationError("plugin GangScheduling needs feature gate GenericWorkload");
@@ -67,10 +68,12 @@ export const builtInPlugins: PluginRegistry = {
   NodeResourcesFit: (args, { objects }) => nodeResourcesFit(args.NodeResourcesFit, objects),
   NodeUnschedulable: () => nodeUnschedulable,
   NodeVolumeLimits: (_args, { volumes }) => nodeVolumeLimits(volumes),
+  PodGroupPodsCount: () => podGroupPodsCount,
   PodTopologySpread: (args, { objects }) => podTopologySpread(args.PodTopologySpread, objects),
   PrioritySort: () => prioritySort,
   SchedulingGates: () => schedulingGates,
   TaintToleration: () => taintToleration,
+  TopologyPlacementGenerator: () => topologyPlacement,
   VolumeBinding: (args, services) => volumeBinding(args.VolumeBinding, services),
   VolumeRestrictions: (_args, { volumes }) => volumeRestrictions(volumes),
   VolumeZone: (_args, { volumes }) => volumeZone(volumes),

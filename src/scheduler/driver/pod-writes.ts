@@ -1,7 +1,7 @@
 import { isAbort } from "../../base/task-group.ts";
 import { formatTime } from "../../apimachinery/time.ts";
 import { isNotFound } from "../../apimachinery/status.ts";
-import { gangCondition } from "./gang-attempt.ts";
+import { groupCondition } from "../groups/group-condition.ts";
 import { edited, resources } from "../../client/index.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
@@ -9,8 +9,8 @@ import type { TaskGroup } from "../../base/task-group.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod, PodCondition } from "../../api/core-v1/types.ts";
 import type { Client } from "../../client/index.ts";
-import type { Condition } from "../../api/meta-v1/types.ts";
-import type { Gang } from "../state/pod-groups.ts";
+import type { PodGroup } from "../../api/scheduling-v1beta1/types.ts";
+import type { GroupOutcome } from "../groups/group-condition.ts";
 import type { PodInfo } from "../state/pod-info.ts";
 
 /**
@@ -102,10 +102,10 @@ export class PodWrites {
   }
 
   /** Says on a group of pods whether they are scheduled. Failures are logged. */
-  async updateGroup(gang: Gang, isScheduled: Condition["status"]): Promise<void> {
-    const condition = gangCondition(gang, isScheduled, this.nowText());
+  async updateGroup(group: DeepReadonly<PodGroup>, outcome: GroupOutcome): Promise<void> {
+    const condition = groupCondition(group, outcome, this.nowText());
     if (condition === undefined) return;
-    const { namespace = "", name = "", uid = "" } = gang.group.metadata;
+    const { namespace = "", name = "", uid = "" } = group.metadata;
     const { client, log, signal } = this.#options;
     await this.#enqueue(uid, async () => {
       try {

@@ -7,7 +7,8 @@ import { failed, isRefusal } from "../framework/refusal.ts";
 import { schedulePod } from "../framework/schedule-pod.ts";
 import { VerdictCache } from "../framework/verdict-cache.ts";
 import { podInfoOf } from "../state/pod-info.ts";
-import { attemptGang } from "./gang-attempt.ts";
+import { attemptGroup } from "../groups/attempt-group.ts";
+import { profileWithin } from "../groups/placements.ts";
 import { bind, reserve, revert, unreserve } from "./binding.ts";
 import { preempt } from "./preemption.ts";
 import { unscheduledCondition } from "./pod-writes.ts";
@@ -22,11 +23,13 @@ import type { Cycle, Reservation } from "../framework/plugin.ts";
 import type { Outcome, SchedulingRequest } from "../framework/schedule-pod.ts";
 import type { Profile } from "../framework/profile.ts";
 import type { Refusal } from "../framework/refusal.ts";
+import type { GroupDriver } from "../groups/attempt-group.ts";
+import type { MemberOutcome } from "../groups/trial.ts";
 import type { PreemptionGate } from "../plugins/preemption/preemption-gate.ts";
 import type { QueueEntry } from "../queue/queue-entry.ts";
 import type { AttemptOutcome, SchedulingQueue } from "../queue/scheduling-queue.ts";
 import type { ClusterState } from "../state/cluster-state.ts";
-import type { Gang, PodGroups } from "../state/pod-groups.ts";
+import type { PodGroups, SchedulingGroup } from "../state/pod-groups.ts";
 import type { PodInfo } from "../state/pod-info.ts";
 import type { SchedulerMetrics } from "../server/scheduler-metrics.ts";
 import type { DecisionLog } from "./decision-log.ts";
@@ -79,8 +82,9 @@ export class SchedulingLoop {
       if (info.isTerminating) this.#recordFailure(info, `skip schedule deleting pod: ${namespace}/${name}`);
       return undefined;
     }
-    const gang = this.#parts.podGroups?.gangOf(info);
-    if (gang !== undefined) return this.#attemptGang(entry, gang);
+    const { podGroups } = this.#parts;
+    const group = podGroups?.groupFor(info);
+    if (group !== undefined) return this.#attemptGroup(entry, group, podGroups!);
     const request = this.#requestFor(info, profile);
     const asked = this.#interestedIn(info);
     if (asked.length > 0) return this.#attemptWithExtenders(entry, request, asked);
@@ -98,31 +102,41 @@ export class SchedulingLoop {
     return extenders.length === 0 ? extenders : extenders.filter((extender) => extender.isInterested(pod));
   }
 
-  /** Tries the pod and all of its gang that wait. */
-  async #attemptGang(first: QueueEntry, gang: Gang): Promise<void> {
-    const { queue, state, writes, log, signal } = this.#parts;
-    const members = Array.from(gang.members.values()).filter(({ isTerminating }) => !isTerminating);
+  /** Tries the pod and all of its group that wait, the more important first. */
+  async #attemptGroup(first: QueueEntry, group: SchedulingGroup, podGroups: PodGroups): Promise<void> {
+    const { queue, state, writes } = this.#parts;
+    const members = Array.from(group.members.values()).filter(({ isTerminating, uid }) => !isTerminating && state.nodeOf(uid) === undefined);
     const entries = members.flatMap(({ uid }) => (uid === first.info.uid ? first : (queue.claim(uid) ?? [])));
-    const profileOf = ({ info }: QueueEntry) => this.#parts.profiles.get(info.pod.spec?.schedulerName ?? "")!;
-    const status = await attemptGang(entries, gang, {
-      state,
-      decide: async (entry) => {
-        const profile = profileOf(entry);
-        const request = this.#requestFor(entry.info, profile);
-        const asked = this.#interestedIn(entry.info);
-        const outcome = asked.length === 0 ? schedulePod(request) : await scheduleWithExtenders(request, { extenders: asked, log, signal });
-        this.#note(entry, outcome.decision);
-        return { ...outcome, profile };
+    const outcome = await attemptGroup(
+      entries.sort((left, right) => right.info.priority - left.info.priority),
+      group,
+      {
+        state,
+        groups: podGroups,
+        decide: (entry, options) => this.#decideMember(entry, options),
+        isOpen: (entry) => queue.entryOf(entry.info.uid) === entry && entry.place === "inFlight",
+        bind: (entry, plan) => this.#startBinding(entry, { ...plan, extender: this.#interestedIn(entry.info).find(({ binds }) => binds) }),
+        refuse: (entry, refusal, heldNode) => {
+          if (heldNode !== undefined) state.nominate(entry.info, heldNode);
+          this.#failWith(entry, refusal);
+        },
+        fail: (entry, decision) => this.#fail(entry, decision),
       },
-      isOpen: (entry) => queue.entryOf(entry.info.uid) === entry && entry.place === "inFlight",
-      bind: (entry, plan) => this.#startBinding(entry, { ...plan, extender: this.#interestedIn(entry.info).find(({ binds }) => binds) }),
-      refuse: (entry, refusal, heldNode) => {
-        if (heldNode !== undefined) state.nominate(entry.info, heldNode);
-        this.#failWith(entry, refusal);
-      },
-      fail: (entry, decision, mayPreempt) => this.#fail(entry, mayPreempt ? decision : withoutPreemption(decision)),
-    });
-    await writes.updateGroup(gang, status);
+    );
+    await writes.updateGroup(group.group, outcome);
+  }
+
+  #decideMember(entry: QueueEntry, { placement, mayPreempt = false }: Parameters<GroupDriver["decide"]>[1]): ReturnType<GroupDriver["decide"]> {
+    const { profiles, log, signal } = this.#parts;
+    const profile = profiles.get(entry.info.pod.spec?.schedulerName ?? "")!;
+    const plugins = mayPreempt ? profile.plugins : profile.plugins.filter(({ name }) => name !== "DefaultPreemption");
+    const request = { ...this.#requestFor(entry.info, profile), profile: profileWithin({ ...profile, plugins }, placement) };
+    const asked = this.#interestedIn(entry.info);
+    const noted = (outcome: Outcome): MemberOutcome => {
+      this.#note(entry, outcome.decision);
+      return { ...outcome, profile };
+    };
+    return asked.length === 0 ? noted(schedulePod(request)) : scheduleWithExtenders(request, { extenders: asked, log, signal }).then(noted);
   }
 
   async #attemptWithExtenders(entry: QueueEntry, request: SchedulingRequest, extenders: readonly Extender[]): Promise<void> {
@@ -358,12 +372,5 @@ function mayTakeLong({ profile, reservations }: BindingPlan): boolean {
 const bindingLimit = 256;
 /** How long the loop may go on before it lets others run. */
 const turnMs = 5;
-
-/** The decision as if nobody could be pushed out. */
-function withoutPreemption(decision: Exclude<Decision, Assigned>): Exclude<Decision, Assigned> {
-  if (decision.kind === "failed" || decision.postFilter === undefined) return decision;
-  const message = decision.message.slice(0, decision.message.length - decision.postFilter.message.length).trimEnd();
-  return { ...decision, message, postFilter: undefined };
-}
 
 const noNames: ReadonlySet<string> = new Set();

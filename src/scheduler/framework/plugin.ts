@@ -25,6 +25,8 @@ export interface Plugin {
   postFilter?(cycle: Cycle, diagnosis: Diagnosis): PostFilterResult;
   /** PreScore: answers how each of the feasible nodes is scored, or `"skip"` when all are alike. */
   preScore?(cycle: Cycle, nodes: readonly NodeInfo[]): NodeScorer | "skip";
+  /** PlacementScore: how good it is for a group of pods to be on these nodes, where some of it has been laid out; higher is better. */
+  placementScore?(cycle: Pick<Cycle, "snapshot">, placement: { readonly nodes: readonly NodeInfo[]; readonly pods: number }): number;
   /** Reserve: claims what the pod needs on the chosen node, in memory. */
   reserve?(cycle: Cycle, node: NodeInfo): Reservation | Refusal | undefined;
   /** Permit: lets the pod go on, refuses it, or has it wait. */

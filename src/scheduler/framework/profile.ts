@@ -7,6 +7,8 @@ export interface Profile {
   readonly plugins: readonly Plugin[];
   /** By plugin name, for those that score; 1 when absent. */
   readonly weights: ReadonlyMap<string, number>;
+  /** As `weights`, for plugins that score placements of groups. */
+  readonly placementWeights?: ReadonlyMap<string, number>;
   readonly percentageOfNodesToScore: number;
 }
 

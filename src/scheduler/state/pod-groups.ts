@@ -3,10 +3,16 @@ import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { PodGroup } from "../../api/scheduling-v1beta1/types.ts";
 import type { PodInfo } from "./pod-info.ts";
 
-/** Pods of which so many run together, or none (KEP-4671). */
-export interface Gang {
+/** Pods that are scheduled together (KEP-4671, KEP-5832). */
+export interface SchedulingGroup {
   readonly group: DeepReadonly<PodGroup>;
+  /** So many run together, or none; 0 of a group with policy `basic`. */
   readonly minCount: number;
+  readonly priority: number;
+  /** Whether others may have to leave for it. */
+  readonly mayPreempt: boolean;
+  /** The label whose value is to be the same for the nodes of all its pods. */
+  readonly topologyKey: string | undefined;
   /** By uid, the oldest first: those that wait and those that run. */
   readonly members: ReadonlyMap<string, PodInfo>;
 }
@@ -15,9 +21,15 @@ export interface Gang {
 export class PodGroups {
   readonly #groups: Pick<Lister<PodGroup>, "get">;
   readonly #members = new Map<string, Map<string, PodInfo>>();
+  /** Whether groups may be kept to one topology domain. */
+  readonly hasTopology: boolean;
+  readonly #hasPolicy: boolean;
 
-  constructor(groups: Pick<Lister<PodGroup>, "get">) {
+  /** `gates`: which further features of groups are on. */
+  constructor(groups: Pick<Lister<PodGroup>, "get">, gates: Readonly<Record<string, boolean>> = {}) {
     this.#groups = groups;
+    this.hasTopology = gates["TopologyAwareWorkloadScheduling"] === true;
+    this.#hasPolicy = gates["PodGroupPreemptionPolicy"] === true;
   }
 
   put(pod: PodInfo): void {
@@ -36,16 +48,20 @@ export class PodGroups {
     if (members?.size === 0) this.#members.delete(key);
   }
 
-  groupOf(pod: PodInfo): DeepReadonly<PodGroup> | undefined {
-    return this.#groups.get(pod.namespace, groupNameOf(pod) ?? "");
-  }
-
-  /** The pod's gang; undefined for a pod that goes its own way, or whose group is not there. */
-  gangOf(pod: PodInfo): Gang | undefined {
+  /** The pod's group; undefined for a pod that goes its own way, or whose group is not there. */
+  groupFor(pod: PodInfo): SchedulingGroup | undefined {
     const key = groupKeyOf(pod);
-    const group = key === undefined ? undefined : this.groupOf(pod);
-    const minCount = group?.spec?.schedulingPolicy?.gang?.minCount;
-    return group === undefined || minCount === undefined ? undefined : { group, minCount, members: this.#members.get(key!) ?? new Map() };
+    const group = key === undefined ? undefined : this.#groups.get(pod.namespace, groupNameOf(pod)!);
+    if (group === undefined) return undefined;
+    const { schedulingPolicy, schedulingConstraints, preemptionPolicy, priority = 0 } = group.spec ?? {};
+    return {
+      group,
+      minCount: schedulingPolicy?.gang?.minCount ?? 0,
+      priority,
+      mayPreempt: !this.#hasPolicy || preemptionPolicy !== "Never",
+      topologyKey: this.hasTopology ? schedulingConstraints?.topology?.[0]?.key : undefined,
+      members: this.#members.get(key!) ?? noMembers,
+    };
   }
 }
 
@@ -53,6 +69,8 @@ export class PodGroups {
 export function groupNameOf({ pod }: PodInfo): string | undefined {
   return pod.spec?.schedulingGroup?.podGroupName;
 }
+
+const noMembers: ReadonlyMap<string, PodInfo> = new Map();
 
 function groupKeyOf(pod: PodInfo): string | undefined {
   const name = groupNameOf(pod);

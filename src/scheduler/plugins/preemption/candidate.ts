@@ -3,37 +3,50 @@ import { refuseWithNominated } from "../../framework/find-feasible-nodes.ts";
 import { addPod, removePod } from "../../framework/find-feasible-nodes.ts";
 import { unresolvable } from "../../framework/refusal.ts";
 import { selectorOf } from "../../state/pod-info.ts";
+import { byImportance, startedAt, unitsOf } from "./preemption-unit.ts";
 import type { DeepReadonly } from "../../../apimachinery/json.ts";
 import type { PodDisruptionBudget } from "../../../api/policy-v1/types.ts";
 import type { FilteredNode } from "../../framework/find-feasible-nodes.ts";
 import type { Candidate } from "../../framework/decision.ts";
 import type { Cycle } from "../../framework/plugin.ts";
 import type { Refusal } from "../../framework/refusal.ts";
+import type { PodGroups } from "../../state/pod-groups.ts";
 import type { PodInfo } from "../../state/pod-info.ts";
+import type { PreemptionUnit } from "./preemption-unit.ts";
 
 /**
  * Finds the fewest pods of lower priority that have to leave a node: all of them go, then one after the other may stay if the pod still
  * fits, those first whose budget would be broken, the more important ones before the others.
  */
-export function candidateOn(cycle: Cycle, start: FilteredNode, budgets: readonly DeepReadonly<PodDisruptionBudget>[]): Candidate | Refusal {
-  const lower = start.node.pods.filter(({ priority }) => priority < cycle.pod.priority);
-  if (lower.length === 0) return noVictims;
+export function candidateOn(cycle: Cycle, start: FilteredNode, { budgets, groups }: Bystanders): Candidate | Refusal {
+  const isLower = ({ priority }: { readonly priority: number }) => priority < cycle.pod.priority;
+  const units = groups === undefined ? unitsOf(start.node.pods.filter(isLower), groups) : unitsOf(start.node.pods, groups).filter(isLower);
+  if (units.length === 0) return noVictims;
   const fits = (state: FilteredNode) => refuseWithNominated(cycle, state.node, state.filters);
-  let state = lower.reduce(removePod, start);
+  const here = groups === undefined ? undefined : new Set(start.node.pods.map(({ uid }) => uid));
+  const podsHere = ({ pods }: PreemptionUnit) => (here === undefined ? pods : pods.filter(({ uid }) => here.has(uid)));
+  let state = units.flatMap(podsHere).reduce(removePod, start);
   const refusal = fits(state);
   if (refusal !== undefined) return refusal;
-  const { kept, others } = splitByBudget(lower.sort(byImportance), budgets);
-  const victims: PodInfo[] = [];
-  let violations = 0;
-  for (const pod of [...kept, ...others]) {
-    const withPod = addPod(state, pod);
-    if (fits(withPod) === undefined) state = withPod;
-    else {
-      victims.push(pod);
-      if (kept.includes(pod)) violations += 1;
-    }
+  const sorted = units.sort(byImportance);
+  const all = sorted.flatMap(({ pods }) => pods);
+  const kept = new Set(podsOverBudget(all, budgets));
+  const isKept = ({ pods }: PreemptionUnit) => pods.some((pod) => kept.has(pod));
+  const victims: PreemptionUnit[] = [];
+  for (const unit of kept.size === 0 ? sorted : [...sorted.filter(isKept), ...sorted.filter((one) => !isKept(one))]) {
+    const withUnit = podsHere(unit).reduce(addPod, state);
+    if (fits(withUnit) === undefined) state = withUnit;
+    else victims.push(unit);
   }
-  return { nodeName: start.node.name, victims: victims.sort(byImportance), violations };
+  const pods = victims.sort(byImportance).flatMap((unit) => unit.pods);
+  return { nodeName: start.node.name, victims: pods, violations: pods.filter((pod) => kept.has(pod)).length };
+}
+
+/** What decides who may stay. */
+export interface Bystanders {
+  readonly budgets: readonly DeepReadonly<PodDisruptionBudget>[];
+  /** Where groups of pods are served. */
+  readonly groups?: PodGroups | undefined;
 }
 
 const noVictims = unresolvable("No preemption victims found for incoming pod");
@@ -75,33 +88,18 @@ function earliestStart(victims: readonly PodInfo[]): number {
   return Math.min(...victims.filter(({ priority }) => priority === highest).map(startedAt));
 }
 
-/** Higher priority first, then the one that has run longer. */
-function byImportance(left: PodInfo, right: PodInfo): number {
-  if (left.priority !== right.priority) return right.priority - left.priority;
-  const [a, b] = [startedAt(left), startedAt(right)];
-  return a === b ? 0 : a - b;
-}
-
-/** A pod that has not started yet is the newest. */
-function startedAt({ pod }: PodInfo): number {
-  return pod.status?.startTime === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(pod.status.startTime);
-}
-
 /** Which pods would break a disruption budget if they, and those before them, were evicted. */
-function splitByBudget(pods: readonly PodInfo[], budgets: readonly DeepReadonly<PodDisruptionBudget>[]): { kept: PodInfo[]; others: PodInfo[] } {
+export function podsOverBudget(pods: readonly PodInfo[], budgets: readonly DeepReadonly<PodDisruptionBudget>[]): PodInfo[] {
   const left = budgets.map(({ status }) => status?.disruptionsAllowed ?? 0);
-  const kept: PodInfo[] = [];
-  const others: PodInfo[] = [];
-  for (const pod of pods) {
+  return pods.filter((pod) => {
     let isKept = false;
     for (const [index, budget] of budgets.entries()) {
       if (!protects(budget, pod) || budget.status?.disruptedPods?.[pod.name] !== undefined) continue;
       left[index]! -= 1;
       if (left[index]! < 0) isKept = true;
     }
-    (isKept ? kept : others).push(pod);
-  }
-  return { kept, others };
+    return isKept;
+  });
 }
 
 function protects({ metadata, spec }: DeepReadonly<PodDisruptionBudget>, pod: PodInfo): boolean {

@@ -10,20 +10,28 @@ import type { Candidate, Diagnosis } from "../../framework/decision.ts";
 import type { Cycle, Plugin, PostFilterResult } from "../../framework/plugin.ts";
 import type { Refusal } from "../../framework/refusal.ts";
 import type { NodeInfo } from "../../state/node-info.ts";
+import type { PodGroups } from "../../state/pod-groups.ts";
 import type { PodInfo } from "../../state/pod-info.ts";
 import type { PreemptionGate } from "./preemption-gate.ts";
 
 /** A pod that fits nowhere may push out pods of lower priority (Kubernetes documentation, "Pod Priority and Preemption"). */
-export function defaultPreemption(args: DefaultPreemptionArgs, random: Random, gate: PreemptionGate): Plugin {
+export function defaultPreemption(args: DefaultPreemptionArgs, { random, gate, groups }: PreemptionServices): Plugin {
   return {
     name: "DefaultPreemption",
     preEnqueue: ({ uid }) => (gate.isRunning(uid) ? stillPreempting : undefined),
     postFilter(cycle, diagnosis) {
       const objection = whyNotEligible(cycle, diagnosis);
       if (objection !== undefined) return { message: `preemption: not eligible due to ${objection}.` };
-      return preempt(cycle, diagnosis, { args, random });
+      return preempt(cycle, diagnosis, { args, random, groups });
     },
   };
+}
+
+export interface PreemptionServices {
+  readonly random: Random;
+  readonly gate: PreemptionGate;
+  /** Where groups of pods are served: some leave as a whole. */
+  readonly groups?: PodGroups | undefined;
 }
 
 export interface DefaultPreemptionArgs {
@@ -58,6 +66,7 @@ function preempt(cycle: Cycle, diagnosis: Diagnosis, options: PreemptionOptions)
 interface PreemptionOptions {
   readonly args: DefaultPreemptionArgs;
   readonly random: Random;
+  readonly groups: PodGroups | undefined;
 }
 
 /** Nodes where it would help that pods leave, and why it would not on those where it could have. */
@@ -71,13 +80,17 @@ function findCandidates(
   const budgets = hopeful.length === 0 ? [] : snapshot.objects.podDisruptionBudgets.list();
   const wanted = candidatesToFind(hopeful.length, options.args);
   const offset = hopeful.length === 0 ? 0 : options.random.integer(hopeful.length);
-  const isShared = verdicts !== undefined && filters.every(({ filter }) => filter.isLocal === true);
+  // Who leaves along with a group is not to be seen in the node.
+  const isShared = verdicts !== undefined && options.groups === undefined && filters.every(({ filter }) => filter.isLocal === true);
   const known = isShared ? verdicts.candidates.under(versionsOf(budgets)) : undefined;
   const candidates: Candidate[] = [];
   const answers: Refusal[] = [];
   for (let index = 0; index < hopeful.length && candidates.length < wanted; index++) {
     const node = hopeful[(offset + index) % hopeful.length]!;
-    const answer = known === undefined ? candidateOn(cycle, { node, filters }, budgets) : sharedCandidate(cycle, { node, filters }, { budgets, known });
+    const answer =
+      known === undefined
+        ? candidateOn(cycle, { node, filters }, { budgets, groups: options.groups })
+        : sharedCandidate(cycle, { node, filters }, { budgets, known });
     if (isRefusal(answer)) answers.push(answer);
     else candidates.push(answer);
   }
@@ -93,10 +106,10 @@ function sharedCandidate(
   const { node } = start;
   const { snapshot, pod } = cycle;
   const promised = snapshot.nominatedTo(node.name);
-  if (promised.some(({ uid }) => uid === pod.uid)) return candidateOn(cycle, start, budgets);
+  if (promised.some(({ uid }) => uid === pod.uid)) return candidateOn(cycle, start, { budgets });
   const position = snapshot.positionOf(node);
   const before = known.find(position, node, promised);
-  return before === undefined ? known.remember(position, { node, promised, answer: candidateOn(cycle, start, budgets) }) : before.answer;
+  return before === undefined ? known.remember(position, { node, promised, answer: candidateOn(cycle, start, { budgets }) }) : before.answer;
 }
 
 /** Differs whenever one of the budgets does. */
@@ -117,7 +130,8 @@ function whyNotEligible({ pod, snapshot }: Cycle, { refusals }: Diagnosis): stri
   return node !== undefined && hasLeavingVictim(node, pod) ? "a terminating pod on the nominated node" : undefined;
 }
 
-function hasLeavingVictim(node: NodeInfo, { priority }: PodInfo): boolean {
+/** Whether a pod that was asked to leave for a more important one, such as the given, is still there. */
+export function hasLeavingVictim(node: NodeInfo, { priority }: PodInfo): boolean {
   return node.pods.some((one) => one.isTerminating && one.priority < priority && isPreempted(one));
 }
 

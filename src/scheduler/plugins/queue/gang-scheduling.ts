@@ -23,10 +23,10 @@ export function gangScheduling(groups: PodGroups): Plugin {
     preEnqueue(pod) {
       const name = groupNameOf(pod);
       if (name === undefined) return undefined;
-      if (groups.groupOf(pod) === undefined) return unresolvable(`waiting for pod group ${JSON.stringify(name)} to be created`);
-      const gang = groups.gangOf(pod);
-      if (gang === undefined || gang.members.size >= gang.minCount) return undefined;
-      return unresolvable(`waiting for ${gang.minCount - gang.members.size} more pods of pod group ${JSON.stringify(name)}`);
+      const group = groups.groupFor(pod);
+      if (group === undefined) return unresolvable(`waiting for pod group ${JSON.stringify(name)} to be created`);
+      const missing = group.minCount - group.members.size;
+      return missing <= 0 ? undefined : unresolvable(`waiting for ${missing} more pods of pod group ${JSON.stringify(name)}`);
     },
   };
 }

@@ -2,7 +2,7 @@ import { podInfoOf } from "../../state/pod-info.ts";
 import { NodeInfo } from "../../state/node-info.ts";
 import { resourceAmount } from "../../state/resources.ts";
 import { isLeftToDevices, servedResources } from "../devices/extended-resources.ts";
-import { resourceScorer } from "./resource-scoring.ts";
+import { resourceScorer, usedShare } from "./resource-scoring.ts";
 import type { DeepReadonly } from "../../../apimachinery/json.ts";
 import type { Node, Pod } from "../../../api/core-v1/types.ts";
 import type { Plugin } from "../../framework/plugin.ts";
@@ -39,6 +39,7 @@ export function nodeResourcesFit(args: NodeResourcesFitArgs, { deviceClasses }: 
     ],
     // Whether a device class serves an extended resource is not to be seen in pod and node.
     preFilter: ({ pod }) => ({ ...(pod.requests.scalars === undefined && { isLocal: true }), refuse: refuserFor(pod) }),
+    placementScore: (_cycle, { nodes }) => usedShare(nodes, args.scoringStrategy),
     preScore: ({ pod }) => ({ isLocal: true, score: (node) => score(pod, node) }),
   };
 }

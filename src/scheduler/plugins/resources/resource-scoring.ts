@@ -21,6 +21,20 @@ export function resourceScorer({ type, resources, requestedToCapacityRatio }: Sc
   };
 }
 
+/** How full nodes are together, as a score of 0 to 100; whatever the strategy, the fuller the better (KEP-5732). */
+export function usedShare(nodes: readonly NodeInfo[], { resources }: ScoringStrategy): number {
+  let sum = 0;
+  let weights = 0;
+  for (const { name, weight } of resources) {
+    const total = nodes.reduce((all, { allocatable }) => all + resourceAmount(allocatable, name), 0);
+    if (total === 0) continue;
+    const used = nodes.reduce((all, { requested }) => all + resourceAmount(requested, name), 0);
+    sum += scorers.MostAllocated()(used, total) * weight;
+    weights += weight;
+  }
+  return weights === 0 ? 0 : Math.trunc(sum / weights);
+}
+
 export interface ScoringStrategy {
   readonly type: "LeastAllocated" | "MostAllocated" | "RequestedToCapacityRatio";
   readonly resources: readonly { readonly name: string; readonly weight: number }[];
