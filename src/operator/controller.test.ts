@@ -4,13 +4,15 @@ import { silentLog } from "../base/log.ts";
 import { seededRandom } from "../base/random.ts";
 import { loopTurn, VirtualClock } from "../base/virtual-clock.ts";
 import { bytesResponse } from "../apimachinery/request.ts";
-import { StatusError } from "../apimachinery/status.ts";
+import { alreadyExistsError, internalServerError, StatusError } from "../apimachinery/status.ts";
 import { Client, edited, InformerSet, loopbackTransport, resources } from "../client/index.ts";
 import { ScriptedStream } from "../testing/scripted-handler.ts";
 import { createAction, defineController, eventAction, nothingToDo, ownKey, updateStatusAction, watch } from "./index.ts";
+import { UncertainWrites } from "./uncertain-writes.ts";
 import type { ApiRequest, ApiResponse } from "../apimachinery/request.ts";
 import type { ConfigMap, Namespace } from "../api/core-v1/types.ts";
-import type { Controller, ReconcileRecord } from "./index.ts";
+import type { Action, Controller, ReconcileRecord } from "./index.ts";
+import type { ActionResult, Outcome } from "./plan.ts";
 
 /** A watch per resource, and writes answered by `answer`; what is written is not shown to the watches unless the test does it. */
 function setUp(controller: Controller, answer: (request: ApiRequest, body: unknown) => object | StatusError) {
@@ -132,6 +134,39 @@ test("controller: a refusal is told, the rest is done, and the key comes back wi
   );
   await stop();
 });
+
+for (const refusal of [internalServerError("the answer was lost"), alreadyExistsError({ group: "", resource: "configmaps" }, "wanted")]) {
+  test(`controller: after ${refusal.reason} it asks what there is, and waits until it has seen that`, async () => {
+    const { clock, streams, requests, stop } = setUp(example, (request, body) => {
+      if (request.method === "POST") return refusal;
+      return { metadata: { ...(body as Namespace | undefined)?.metadata, resourceVersion: request.method === "GET" ? "10" : "9" } };
+    });
+    await loopTurn();
+    streams.get("namespaces")!.push({ type: "ADDED", object: namespace("a", "1") });
+    await clock.advance(1000);
+    const asked = ["0 POST /api/v1/namespaces/a/configmaps", "0 PUT /api/v1/namespaces/a/status", "5 GET /api/v1/namespaces/a/configmaps/wanted"];
+    deepEqual(requests, asked);
+    streams.get("namespaces")!.push({ type: "MODIFIED", object: namespace("a", "9") });
+    streams.get("configmaps")!.push({ type: "ADDED", object: { metadata: { name: "wanted", namespace: "a", resourceVersion: "10" } } });
+    await clock.advance(1000);
+    deepEqual(requests, asked);
+    await stop();
+  });
+}
+
+test("controller: a name that the server makes up cannot be asked for", async () => {
+  const lost: Outcome = {
+    failure: undefined,
+    isStopped: true,
+    results: [failed(createAction(resources.configMaps, { metadata: { namespace: "a", generateName: "x-" } }))],
+  };
+  const writes = new UncertainWrites();
+  writes.note("a", lost);
+  const client = new Client({ transport: () => Promise.reject(new Error("asked")), clock: new VirtualClock(), userAgent: "test" });
+  deepEqual(await writes.ask("a", client, new AbortController().signal), []);
+});
+
+const failed = (action: Action): ActionResult => ({ action, status: "failed", error: new Error("lost"), severity: "stop" });
 
 test("controller: one with its own reconcile, background work and requeues", async () => {
   const log: string[] = [];

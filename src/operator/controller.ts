@@ -3,6 +3,7 @@ import { TaskGroup } from "../base/task-group.ts";
 import { isConflict } from "../apimachinery/status.ts";
 import { resourceLabel, WorkQueue, workQueueMetrics, WriteTracker } from "../client/index.ts";
 import { carryOut } from "./carry-out.ts";
+import { UncertainWrites } from "./uncertain-writes.ts";
 import type { BackoffPolicy } from "../base/backoff.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -17,8 +18,9 @@ import type { Caches, Watch } from "./watch.ts";
 
 /**
  * Makes a controller from its parts. The usual one is pure: `snapshot` gathers from the caches what concerns a key, `plan` decides, and
- * the harness watches, queues, carries out, retries, and defers a key until the caches have seen the controller's own last writes for it.
- * One that needs more gives `reconcile` instead, and may hand plans to `context.carryOut` from there; `start` runs beside the workers.
+ * the harness watches, queues, carries out, retries, and defers a key until the caches have seen the controller's own last writes for it,
+ * also those of which no answer told. One that needs more gives `reconcile` instead, and may hand plans to `context.carryOut` from there;
+ * `start` runs beside the workers.
  */
 export function defineController<Snapshot = never>(definition: PlannedController<Snapshot> | ReconcilingController): Controller {
   const { name, account = name, eventSource = account } = definition;
@@ -107,6 +109,7 @@ class Harness<Snapshot> {
   readonly #services: ControllerServices;
   readonly #queue: WorkQueue;
   readonly #tracker = new WriteTracker((key) => this.#queue.add(key));
+  readonly #uncertain = new UncertainWrites();
   readonly #informers = new Map<string, Informer<KubeObject>>();
   readonly #caches: Caches;
 
@@ -172,6 +175,10 @@ class Harness<Snapshot> {
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<void | "deferred"> {
+    for (const { resource, namespace, name, object } of await this.#uncertain.ask(key, this.#services.client, signal)) {
+      if (object === undefined) this.#noteDelete(key, resource, { metadata: { namespace, name } });
+      else this.#noteWrite(key, resource, object);
+    }
     if (!this.#tracker.isCaughtUp(key)) {
       this.#tracker.onceCaughtUp(key, () => this.#queue.add(key));
       return "deferred";
@@ -200,7 +207,10 @@ class Harness<Snapshot> {
     const outcome = await carryOut(plan, { client, events, signal, onWrite: (action, object) => this.#note(key, action, object) });
     const durationMs = clock.nowMs() - atMs;
     onReconciled?.({ controller: this.#definition.name, key, atMs, durationMs, ...(snapshot !== undefined && { snapshot }), plan, outcome });
-    if (outcome.failure !== undefined) throw outcome.failure;
+    if (outcome.failure !== undefined) {
+      this.#uncertain.note(key, outcome);
+      throw outcome.failure;
+    }
     if (outcome.requeueAfterMs !== undefined) this.#queue.addAfter(key, outcome.requeueAfterMs);
     return outcome;
   }
