@@ -1,4 +1,4 @@
-import { isNotFound } from "../../apimachinery/status.ts";
+import { isConflict, isNotFound } from "../../apimachinery/status.ts";
 import { metadataOf, resourceOfKind } from "../../client/index.ts";
 import { parseApiVersion } from "../../apimachinery/object.ts";
 import { AbsentOwners } from "./absent-owners.ts";
@@ -56,9 +56,7 @@ export class Collector {
         await this.#setMetadata(node, live, { ownerReferences: decision.kept }, signal);
         return [];
       case "delete":
-        if (decision.unblocks) await this.#unblock(node, live, signal);
-        await this.#delete(node, decision.policy, signal);
-        return [];
+        return this.#delete(node, decision.unblocks ? await this.#unblock(node, live, signal) : live, decision.policy, signal);
     }
   }
 
@@ -108,11 +106,11 @@ export class Collector {
       await this.#setMetadata(dependent, live, { ownerReferences: owners.filter(({ uid }) => uid !== ownerUid) }, signal);
   }
 
-  async #unblock(node: GraphNode, live: DeepReadonly<KubeObject>, signal: AbortSignal): Promise<void> {
+  async #unblock(node: GraphNode, live: DeepReadonly<KubeObject>, signal: AbortSignal): Promise<DeepReadonly<KubeObject> | undefined> {
     const ownerReferences = (live.metadata.ownerReferences ?? []).map((reference) =>
       reference.blockOwnerDeletion === true ? { ...reference, blockOwnerDeletion: false } : reference,
     );
-    await this.#setMetadata(node, live, { ownerReferences }, signal);
+    return this.#setMetadata(node, live, { ownerReferences }, signal);
   }
 
   async #removeFinalizer(node: GraphNode, live: DeepReadonly<KubeObject>, finalizer: string, signal: AbortSignal): Promise<void> {
@@ -121,16 +119,26 @@ export class Collector {
   }
 
   /** Writes only if nobody else wrote meanwhile. */
-  async #setMetadata(node: GraphNode, live: DeepReadonly<KubeObject>, change: object, signal: AbortSignal): Promise<void> {
+  async #setMetadata(node: GraphNode, live: DeepReadonly<KubeObject>, change: object, signal: AbortSignal): Promise<DeepReadonly<KubeObject> | undefined> {
     const { resourceVersion, uid } = live.metadata;
     const body = { metadata: { resourceVersion, uid, ...change } };
-    await ifThere(this.#client.patch(metadataOf(node.resource!), node.namespace, node.name, { type: "merge", body, signal }));
+    const patch = this.#client.patch(metadataOf(node.resource!), node.namespace, node.name, { type: "merge", body, signal });
+    return ifThere(patch) as Promise<DeepReadonly<KubeObject> | undefined>;
   }
 
-  async #delete(node: GraphNode, propagationPolicy: "Orphan" | "Foreground" | "Background", signal: AbortSignal): Promise<void> {
+  /** Only as it was when it was judged: another owner may have taken it up since, so that it is looked at again. */
+  async #delete(node: GraphNode, live: DeepReadonly<KubeObject> | undefined, propagationPolicy: Propagation, signal: AbortSignal): Promise<readonly string[]> {
+    if (live === undefined) return [];
     this.#log.debug("Deleting what has no owner left", { object: nodeTitle(node), propagationPolicy });
-    const { resource, namespace, name, uid } = node;
-    await ifThere(this.#client.delete(resource!, namespace, name, { preconditions: { uid }, propagationPolicy, signal }));
+    const { uid, resourceVersion } = live.metadata;
+    const preconditions = { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) };
+    try {
+      await ifThere(this.#client.delete(node.resource!, node.namespace, node.name, { preconditions, propagationPolicy, signal }));
+      return [];
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      return [node.uid];
+    }
   }
 
   async #read(resource: ResourceType, namespace: string, name: string, signal: AbortSignal): Promise<DeepReadonly<KubeObject> | undefined> {
@@ -158,3 +166,5 @@ async function ifThere<R>(call: Promise<R>): Promise<R | undefined> {
     throw error;
   }
 }
+
+type Propagation = "Orphan" | "Foreground" | "Background";
