@@ -6,7 +6,7 @@ import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { ReplicaSet } from "../../api/apps-v1/types.ts";
 import type { Pod, ResourceQuota } from "../../api/core-v1/types.ts";
 
-const controllers = ["replicaset-controller", "resourcequota-controller"];
+const controllers = ["resourcequota-controller", "replicaset-controller"];
 
 /** A ReplicaSet wants more than the quota allows, which changes: there are never more pods than allowed, and in the end as many as may be, all counted. */
 simulate("a quota is never exceeded and its use is exact", { controllers, quietMs: 400_000 }, ({ cluster, client, random, state }) => {

@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { resources } from "../../client/index.ts";
 import { podTemplate, someOf } from "../../testing/simulation/pods.ts";
-import { simulate } from "../../testing/simulation/simulate.ts";
+import { ignoreRace, simulate } from "../../testing/simulation/simulate.ts";
 import { claimsOfPod } from "./plan.ts";
+import type { DeepReadonly } from "../../apimachinery/json.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/core-v1/types.ts";
+
+const isProtected = (object: DeepReadonly<KubeObject> | undefined) => (object?.metadata.finalizers ?? []).includes("kubernetes.io/pvc-protection");
 
 /** Claims are deleted while pods use them or do not: none goes while one runs that uses it, all go that none uses. */
 simulate(
@@ -11,30 +15,41 @@ simulate(
   { controllers: ["persistentvolumeclaim-protection-controller"], steps: 16 },
   ({ client, random, state }) => {
     let born = 0;
+    const replaced = new Set<string>();
     const pods = () => state.of<Pod>("Pod");
     const claims = () => state.of<PersistentVolumeClaim>("PersistentVolumeClaim");
     const isUsed = (name: string | undefined) => pods().some((pod) => claimsOfPod(pod).includes(`default/${name}`));
-    const createClaim = () =>
-      client.create(resources.persistentVolumeClaims, {
-        metadata: { namespace: "default", name: `c${++born}` },
-        spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
-      });
+    const createClaim = async (name = `c${++born}`) => {
+      const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
+      await client.create(resources.persistentVolumeClaims, { metadata: { namespace: "default", name }, spec });
+    };
+    /** By others, who take the protection off and put a new one in its place. */
+    const replace = async (name: string) => {
+      replaced.add(name);
+      await client.delete(resources.persistentVolumeClaims, "default", name);
+      await client.patch(resources.persistentVolumeClaims, "default", name, { type: "merge", body: { metadata: { finalizers: null } } }).catch(ignoreRace);
+      await createClaim(name);
+      replaced.delete(name);
+    };
     return {
-      arrange: createClaim,
+      arrange: () => createClaim(),
       async step() {
         const claim = someOf(random, claims())?.metadata.name;
         const pod = someOf(random, pods())?.metadata.name;
-        const choice = random.integer(5);
+        const choice = random.integer(6);
         if (choice <= 1 && claim !== undefined) {
           const volumes = [{ name: "x", persistentVolumeClaim: { claimName: claim } }];
           return client.create(resources.pods, { metadata: { namespace: "default", name: `p${++born}` }, spec: { ...podTemplate("a:1").spec!, volumes } });
         }
         if (choice === 2 && claim !== undefined) return client.delete(resources.persistentVolumeClaims, "default", claim);
         if (choice === 3 && pod !== undefined) return client.delete(resources.pods, "default", pod);
+        if (choice === 5 && claim !== undefined) return replace(claim);
         return createClaim();
       },
       check({ kind, object, old }) {
-        if (kind === "PersistentVolumeClaim" && object === undefined) assert.ok(!isUsed(old?.metadata.name), `${old?.metadata.name} is not used`);
+        if (kind !== "PersistentVolumeClaim" || replaced.has(old?.metadata.name ?? "")) return;
+        if (object === undefined) assert.ok(!isUsed(old?.metadata.name), `${old?.metadata.name} is not used`);
+        else if (object.metadata.deletionTimestamp === undefined) assert.ok(isProtected(object) || !isProtected(old), "protection stays until it is deleted");
       },
       async reached() {
         for (const { metadata } of claims()) assert.ok(metadata.deletionTimestamp === undefined || isUsed(metadata.name), `${metadata.name} is wanted`);

@@ -4,19 +4,21 @@
  * Invariant: once dead, a process writes nothing more.
  */
 import { sleep } from "../../base/clock.ts";
+import { invariant } from "../../base/invariant.ts";
 import { isAbort } from "../../base/task-group.ts";
 import { quotaRules } from "../../cluster/components/apiserver/quota-rules.ts";
-import { runControllers } from "../../controllers/index.ts";
+import { builtInControllers, runControllers, selectControllers } from "../../controllers/index.ts";
 import { testAuthority } from "../authority.ts";
 import { isWrite } from "../counted-handler.ts";
 import { FaultTransport } from "../fault-transport.ts";
 import { Faults } from "../faults.ts";
 import { plantedTransport } from "./planted-transport.ts";
 import type { Random } from "../../base/random.ts";
+import type { ControllerEntry, ControllerRunOptions, ManagerFlags } from "../../controllers/index.ts";
 import type { Transport } from "../../apimachinery/request.ts";
 import type { ComponentContext } from "../component.ts";
 import type { FaultyRequest, TransportFault } from "../fault-transport.ts";
-import type { Plant } from "./planted-transport.ts";
+import type { Planted } from "./planted-transport.ts";
 
 export class ControllerProcess {
   readonly #options: ControllerProcessOptions;
@@ -48,14 +50,17 @@ export class ControllerProcess {
 
   readonly run = async (context: ComponentContext & { readonly signal: AbortSignal }): Promise<void> => {
     const { signal, clock } = context;
-    const { controllers, flags = {}, random } = this.#options;
+    const { controllers, flags = {}, credentials = {}, random } = this.#options;
+    const managerFlags: ManagerFlags = new Map(Object.entries(flags).map(([name, value]) => [name, [value]]));
+    const shared = { caBundle: testAuthority, quotaRules, flags: managerFlags, ...credentials };
+    const first = writerOf(selectControllers(builtInControllers(shared), controllers.slice(0, 1))[0]);
     while (!signal.aborted) {
       const death = new AbortController();
       const life = AbortSignal.any([signal, death.signal]);
-      const transportFor: ComponentContext["transportFor"] = (user) => this.#mortal(this.#line(context.transportFor(user), context), death);
-      const managerFlags = new Map(Object.entries(flags).map(([name, value]) => [name, [value]]));
+      const transportFor: ComponentContext["transportFor"] = (user) =>
+        this.#mortal(this.#line(context.transportFor(user), user.username === first, context), death);
       try {
-        await runControllers({ ...context, transportFor, signal: life, caBundle: testAuthority, quotaRules, flags: managerFlags, selection: controllers });
+        await runControllers({ ...context, ...shared, transportFor, signal: life, selection: controllers });
       } catch (error) {
         if (!isAbort(error, life)) throw error;
       }
@@ -63,14 +68,14 @@ export class ControllerProcess {
     }
   };
 
-  #line(transport: Transport, { clock }: ComponentContext): Transport {
+  #line(transport: Transport, isFirst: boolean, { clock }: ComponentContext): Transport {
     const onFault = (kind: TransportFault, { method }: FaultyRequest) => {
       this.#struck += 1;
       if (method === "POST" && (kind === "dropAnswer" || kind === "repeat")) this.#unknownCreates += 1;
     };
-    const { plant, random } = this.#options;
-    const planted = plant === undefined ? transport : plantedTransport(plant, transport, { random, clock });
-    const line = new FaultTransport(planted, { random, clock, rates, maxDelayMs: 2000, chunksBeforeBreak: 2, onFault });
+    const { planted, random, rates } = this.#options;
+    const send = planted === undefined ? transport : plantedTransport(transport, { ...planted, isWriter: isFirst, random, clock });
+    const line = new FaultTransport(send, { random, clock, rates: { ...usualRates, ...rates }, maxDelayMs: 2000, chunksBeforeBreak: 2, onFault });
     if (this.#isCalm) line.calm();
     this.#lines.push(line);
     return line.send;
@@ -83,6 +88,7 @@ export class ControllerProcess {
     };
     return async (request) => {
       death.signal.throwIfAborted();
+      if (isWrite(request)) this.#options.onWrite?.(request);
       const isMortal = isWrite(request) && !this.#isCalm && !request.path.includes("/events");
       if (isMortal && this.#crashes.strikes("crashBefore")) die();
       const response = await send({ ...request, signal: AbortSignal.any([request.signal, death.signal]) });
@@ -97,12 +103,24 @@ export interface ControllerProcessOptions {
   readonly controllers: readonly string[];
   /** Flags of the controller manager by name. */
   readonly flags?: Readonly<Record<string, string>>;
+  /** What some of them sign with. */
+  readonly credentials?: Pick<ControllerRunOptions, "signer" | "serviceAccountKey"> | undefined;
+  /** Faults of the line that strike at another rate than usual, from 0 to 1. */
+  readonly rates?: Partial<Record<TransportFault, number>>;
   readonly random: Random;
-  /** A fault in the controllers themselves. */
-  readonly plant?: Plant | undefined;
+  /** A fault in the first of the controllers itself. */
+  readonly planted?: Planted | undefined;
+  /** Hears of every write before it is sent. */
+  readonly onWrite?: (request: FaultyRequest) => void;
 }
 
-const rates: Record<TransportFault, number> = {
+/** The user as whom a controller writes. */
+function writerOf(entry: ControllerEntry | undefined): string {
+  invariant(entry !== undefined, "there is no such controller");
+  return entry.isManager === true ? "system:kube-controller-manager" : `system:serviceaccount:kube-system:${entry.create().account}`;
+}
+
+const usualRates: Record<TransportFault, number> = {
   dropRequest: 0.03,
   dropAnswer: 0.03,
   repeat: 0.03,

@@ -2,25 +2,30 @@
 import { plants } from "./planted-transport.ts";
 import type { Plant } from "./planted-transport.ts";
 
-const found = new Map<string, Map<Plant, boolean>>();
+/** Found by a seed; missed by all; or no guard was there that it could take away. */
+export type PlantOutcome = "found" | "missed" | "none";
 
-/** Notes whether a simulation of a controller failed with the plant in it: one of several is enough. */
-export function notePlant(controller: string, plant: Plant, isFound: boolean): void {
-  const row = found.get(controller) ?? new Map<Plant, boolean>();
-  found.set(controller, row.set(plant, isFound || row.get(plant) === true));
+const found = new Map<string, Map<Plant, PlantOutcome>>();
+
+/** Notes what came of a plant in a simulation of a controller: one of several that finds it is enough. */
+export function notePlant(controller: string, plant: Plant, outcome: PlantOutcome): void {
+  const row = found.get(controller) ?? new Map<Plant, PlantOutcome>();
+  const outcomes = [outcome, row.get(plant)];
+  found.set(controller, row.set(plant, outcomes.includes("found") ? "found" : outcomes.includes("missed") ? "missed" : "none"));
 }
 
 /** The table, and the share of the plants that were found, from 0 to 1; undefined when none were planted. */
 export function plantTable(): { readonly text: string; readonly share: number } | undefined {
   if (found.size === 0) return undefined;
-  const cell = (row: ReadonlyMap<Plant, boolean>, plant: Plant) => (row.has(plant) ? (row.get(plant) === true ? "found" : "NOT") : "-").padEnd(plantWidth);
+  const cell = (row: ReadonlyMap<Plant, PlantOutcome>, plant: Plant) => outcomeTexts[row.get(plant) ?? "none"].padEnd(plantWidth);
   const rows = [...found].map(([controller, row]) => `${controller.padEnd(nameWidth)}${plants.map((plant) => cell(row, plant)).join("")}`.trimEnd());
-  const all = [...found.values()].flatMap((row) => [...row.values()]);
-  const hits = all.filter(Boolean).length;
+  const all = [...found.values()].flatMap((row) => [...row.values()]).filter((outcome) => outcome !== "none");
+  const hits = all.filter((outcome) => outcome === "found").length;
   const heads = `${"controller".padEnd(nameWidth)}${plants.map((plant) => plant.padEnd(plantWidth)).join("")}`.trimEnd();
-  const share = hits / all.length;
+  const share = all.length === 0 ? 1 : hits / all.length;
   return { text: [heads, ...rows, `${hits} of ${all.length} plants found (${(share * 100).toFixed(1)} %)`].join("\n"), share };
 }
 
+const outcomeTexts: Record<PlantOutcome, string> = { found: "found", missed: "NOT", none: "-" };
 const nameWidth = 52;
 const plantWidth = 12;

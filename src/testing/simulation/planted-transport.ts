@@ -20,20 +20,29 @@ import type { FaultyRequest } from "../fault-transport.ts";
 export const plants = ["crash", "staleRead", "lostEvent", "oldEvent"] as const;
 export type Plant = (typeof plants)[number];
 
-/** `send` with the plant in it. */
-export function plantedTransport(plant: Plant, send: Transport, options: PlantOptions): Transport {
-  switch (plant) {
+/** A plant, and who hears whenever it takes a guard away: one that never does is no plant. */
+export interface Planted {
+  readonly kind: Plant;
+  readonly onTaken: () => void;
+}
+
+/** `send` with the plant in it. All controllers share what they read; what is written otherwise is only what the planted one writes. */
+export function plantedTransport(send: Transport, options: PlantOptions): Transport {
+  const { kind, isWriter } = options;
+  switch (kind) {
     case "crash":
-      return losingWrites(send, options);
+      return isWriter ? losingWrites(send, options) : send;
     case "staleRead":
       return trustingStaleReads(send, options);
     case "lostEvent":
     case "oldEvent":
-      return async (request) => withEvents(await send(request), (chunks) => misreported(chunks, plant, options));
+      return async (request) => withEvents(await send(request), (chunks) => misreported(chunks, options));
   }
 }
 
-export interface PlantOptions {
+export interface PlantOptions extends Planted {
+  /** Whether this is the line of the controller that the plant is in. */
+  readonly isWriter: boolean;
   readonly random: Random;
   readonly clock: Clock;
 }
@@ -42,13 +51,14 @@ export interface PlantOptions {
 const rate = 0.3;
 const maxLagMs = 20_000;
 
-function losingWrites(send: Transport, { random, clock }: PlantOptions): Transport {
+function losingWrites(send: Transport, { random, clock, onTaken }: PlantOptions): Transport {
   let deadMs = Number.NEGATIVE_INFINITY;
   return async (request) => {
     if (!isWrite(request) || isHeartbeat(request) || request.path.includes("/events")) return send(request);
     if (clock.nowMs() !== deadMs && random.fraction() >= rate) return send(request);
     // All that it still does in this instant is of the plan that it died in.
     deadMs = clock.nowMs();
+    onTaken();
     return made(request, send);
   };
 }
@@ -63,8 +73,10 @@ async function made(request: FaultyRequest, send: Transport): Promise<ApiRespons
 
 function trustingStaleReads(send: Transport, options: PlantOptions): Transport {
   return async (request) => {
-    const response = await send(isWrite(request) ? await unconditional(request, send) : request);
-    if (!isWrite(request)) return withEvents(response, (chunks) => late(chunks, options, request.signal));
+    if (!isWrite(request)) return withEvents(await send(request), (chunks) => late(chunks, options, request.signal));
+    if (!options.isWriter) return send(request);
+    if (isGuarded(request)) options.onTaken();
+    const response = await send(await unconditional(request, send));
     if (response.status >= 300 || response.body.kind !== "bytes") return response;
     const object = parsed(response.body.bytes);
     // A version that every cache has seen.
@@ -72,6 +84,17 @@ function trustingStaleReads(send: Transport, options: PlantOptions): Transport {
       ? response
       : answer({ ...object, metadata: { ...object.metadata, resourceVersion: "1" } }, response.status);
   };
+}
+
+/**
+ * Whether a stale read could do harm through this write, were it not for the guard that the plant takes away: a version or a uid that the server
+ * compares, or, where the server makes up the name, that own writes are waited for. Every other write says the same when it is said again.
+ */
+function isGuarded({ method, path, body }: FaultyRequest): boolean {
+  if (path.includes("/events") || body.length === 0) return false;
+  const { metadata, preconditions } = parsed(body) as KubeObject & { preconditions?: unknown };
+  if (method === "POST") return metadata?.generateName !== undefined && metadata.name === undefined;
+  return preconditions !== undefined || metadata?.resourceVersion !== undefined || metadata?.uid !== undefined;
 }
 
 /** The request as one that does not care what there is by now. */
@@ -106,7 +129,7 @@ async function* late(chunks: AsyncIterable<Uint8Array>, { random, clock }: Plant
 }
 
 /** Events as a watch tells them, some lost or followed by the state before. */
-async function* misreported(chunks: AsyncIterable<Uint8Array>, plant: Plant, { random }: PlantOptions): AsyncGenerator<Uint8Array> {
+async function* misreported(chunks: AsyncIterable<Uint8Array>, { kind, random, onTaken }: PlantOptions): AsyncGenerator<Uint8Array> {
   const last = new Map<string, string>();
   for await (const chunk of chunks) {
     const told: string[] = [];
@@ -115,8 +138,9 @@ async function* misreported(chunks: AsyncIterable<Uint8Array>, plant: Plant, { r
       const isChange = type === "ADDED" || type === "MODIFIED" || type === "DELETED";
       const before = last.get(object.metadata?.uid ?? "");
       const strikes = isChange && random.fraction() < rate;
-      if (!(strikes && plant === "lostEvent")) told.push(line);
-      if (strikes && plant === "oldEvent" && before !== undefined) told.push(before);
+      if (strikes) onTaken();
+      if (!(strikes && kind === "lostEvent")) told.push(line);
+      if (strikes && kind === "oldEvent" && before !== undefined) told.push(before);
       if (isChange) last.set(object.metadata?.uid ?? "", line);
     }
     if (told.length > 0) yield encoder.encode(`${told.join("\n")}\n`);
