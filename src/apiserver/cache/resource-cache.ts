@@ -8,7 +8,7 @@
 import { SortedMapWriter } from "../../base/sorted-map.ts";
 import type { SortedMap } from "../../base/sorted-map.ts";
 import { StoredObject } from "./stored-object.ts";
-import type { ParsedPool } from "./stored-object.ts";
+import type { BytesNotes, ParsedPool } from "./stored-object.ts";
 import { isUnreadable } from "./unreadable-value.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 
@@ -50,6 +50,7 @@ export class ResourceCache {
   #windowStart = 0;
   /** By revision, the one asked for last at the end. */
   readonly #earlierStates = new Map<number, SortedMap<StoredObject>>();
+  readonly #expected = new Map<Buffer, BytesNotes>();
   readonly #listeners = new Set<EventListener>();
   readonly #loadListeners = new Set<() => void>();
   readonly #unreadableKeys = new Set<string>();
@@ -83,6 +84,12 @@ export class ResourceCache {
     return this.#pool.parse(stored);
   }
 
+  /** Keeps what is known of bytes that are being written, for the object that they become. Returns what ends that. */
+  expect(bytes: Buffer, notes: BytesNotes): () => void {
+    this.#expected.set(bytes, notes);
+    return () => this.#expected.delete(bytes);
+  }
+
   /** Sets the first content, as of `revision`. */
   load(objects: Iterable<StoredObject>, revision: number): void {
     this.#map = new SortedMapWriter();
@@ -113,6 +120,7 @@ export class ResourceCache {
     const stored = this.#map.get(key);
     if (bytes === undefined && stored === undefined) return undefined;
     const object = bytes === undefined ? stored!.at(revision) : new StoredObject(key, bytes, revision, createRevision);
+    if (bytes !== undefined) object.notes = this.#expected.get(bytes);
     if (bytes === undefined) this.#map.delete(key);
     else this.#map.set(key, object);
     this.#replaced.push({ revision, key, object: stored });

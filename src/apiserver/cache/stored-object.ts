@@ -17,6 +17,14 @@ const quote = 0x22;
 const closingBrace = 0x7d;
 const lineFeed = 0x0a;
 
+/** What is known of an object's bytes without parsing them: who wrote them had the object at hand. */
+export interface BytesNotes {
+  /** The schema in which the object is what `canonicalize` makes of it. */
+  readonly canonicalIn?: StructSchema | undefined;
+  /** Values of its selectable fields, by `group/version`. */
+  fieldValues?: Map<string, Readonly<Record<string, string>>> | undefined;
+}
+
 export class StoredObject {
   /** Key below the resource's prefix. */
   readonly key: string;
@@ -24,6 +32,7 @@ export class StoredObject {
   readonly revision: number;
   readonly createRevision: number;
   parsed: KubeObject | undefined;
+  notes: BytesNotes | undefined;
   /** Where the metadata begin and where the version belongs, once somebody has looked: every answer with this object needs both. */
   #metadataAt = -1;
   #versionAt = -1;
@@ -37,7 +46,9 @@ export class StoredObject {
 
   /** The same content under another revision: what a deletion event shows. */
   at(revision: number): StoredObject {
-    return new StoredObject(this.key, this.bytes, revision, this.createRevision);
+    const same = new StoredObject(this.key, this.bytes, revision, this.createRevision);
+    same.notes = this.notes;
+    return same;
   }
 
   /** The version belongs behind the uid, or first into the metadata of an object without one. */
@@ -123,23 +134,17 @@ export function parseStored(stored: StoredObject): KubeObject {
   const bytes = stored.toJson();
   const text = bytes.toString();
   const object = (fragileNumber.test(text) ? decodeUntyped(bytes, { mediaType: "json" }).value : JSON.parse(text)) as JsonObject;
-  const schema = canonicalBytes.get(stored.bytes);
-  if (schema !== undefined) canonicalObjects.set(object, schema);
+  const schema = stored.notes?.canonicalIn;
+  // (Hidden, so that copies do not have it. A weak map with an entry for each object would be a burden to the collector.)
+  if (schema !== undefined) Object.defineProperty(object, canonicalIn, { value: schema });
   return object as unknown as KubeObject;
 }
 
-/** What this process has encoded, with the schema by which it is canonical; and what was parsed of it, which nobody changes. */
-const canonicalBytes = new WeakMap<Buffer, StructSchema>();
-const canonicalObjects = new WeakMap<object, StructSchema>();
+const canonicalIn = Symbol("canonicalIn");
 
-/** Notes that `bytes` were made of an object that is canonical in `schema`. */
-export function noteCanonical(bytes: Buffer, schema: StructSchema): void {
-  canonicalBytes.set(bytes, schema);
-}
-
-/** Whether `object` is known to be what `canonicalize` would make of it. */
+/** Whether a parsed object is known to be what `canonicalize` would make of it. */
 export function isCanonical(object: object, schema: StructSchema): boolean {
-  return canonicalObjects.get(object) === schema;
+  return (object as { [canonicalIn]?: StructSchema })[canonicalIn] === schema;
 }
 
 /** Keeps at most `limit` parsed objects; the oldest parsed one loses its parsed form first. */

@@ -5,31 +5,36 @@ import { badRequestError } from "../../apimachinery/status.ts";
 import { canonicalize } from "../../apimachinery/encode/canonical.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
 import type { MutationResult } from "../../storage/store.ts";
-import { StoredObject, encodeStored, noteCanonical } from "../cache/stored-object.ts";
+import { StoredObject, encodeStored } from "../cache/stored-object.ts";
+import type { BytesNotes } from "../cache/stored-object.ts";
 import type { ServerState } from "../server-state.ts";
-import { noteFieldValues } from "./field-values.ts";
+import { writtenFieldValues } from "./field-values.ts";
 import { relativeKey } from "./resource-definition.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import type { ObjectCodec } from "./storage/object-codec.ts";
 import { storageFailure } from "./storage/storage-errors.ts";
 
-/** The bytes an object is stored as: in the storage version, canonical, without its resourceVersion. Rejects with a StatusError. */
-export function storedBytes(definition: ResourceDefinition, object: KubeObject): Eventual<Buffer> {
+/** An object as it is stored: in the storage version, canonical, without its resourceVersion. */
+export interface EncodedObject {
+  readonly bytes: Buffer;
+  readonly notes?: BytesNotes;
+}
+
+/** Encodes an object for the store. Throws or rejects with a StatusError. */
+export function encodeForStore(definition: ResourceDefinition, object: KubeObject): Eventual<EncodedObject> {
   const { codec } = definition;
-  if (codec !== undefined) return customBytes(codec, object);
+  if (codec !== undefined) return encodeCustom(codec, object);
   const storage = definition.storage!;
   const converted = definition.conversion === undefined ? object : definition.conversion.toStored(object);
   const canonical = canonicalize(converted as unknown as JsonObject, storage.schema, { emptiesVanish: storage.isJson !== true }) as unknown as KubeObject;
-  const bytes = encode(canonical);
-  noteCanonical(bytes, storage.schema);
-  noteFieldValues(definition, bytes, definition.conversion === undefined ? canonical : object);
-  return bytes;
+  const fieldValues = writtenFieldValues(definition, definition.conversion === undefined ? canonical : object);
+  return { bytes: encode(canonical), notes: { canonicalIn: storage.schema, fieldValues } };
 }
 
-async function customBytes(codec: ObjectCodec, object: KubeObject): Promise<Buffer> {
+async function encodeCustom(codec: ObjectCodec, object: KubeObject): Promise<EncodedObject> {
   const bytes = encode(codec.print(await codec.toStored(object)) as unknown as KubeObject);
   codec.noteWritten(bytes, object);
-  return bytes;
+  return { bytes };
 }
 
 /** A patch can make an object deeper than any body may be, and deeper than can be written. Throws 400. */
@@ -46,24 +51,29 @@ export type CommitResult =
   | { readonly isCommitted: true; readonly stored: StoredObject }
   | { readonly isCommitted: false; readonly current: StoredObject | undefined };
 
-/** Writes `bytes` under the object's key if it is still at `expected` (0: absent). */
+/** Writes an encoded object under its key if that is still at `expected` (0: absent). */
 export async function commitPut(
   server: ServerState,
   definition: ResourceDefinition,
   target: { namespace: string; name: string },
-  bytes: Buffer,
+  { bytes, notes }: EncodedObject,
   expected: number,
 ): Promise<CommitResult> {
   const storage = definition.storage!;
   const key = relativeKey(definition, target.namespace, target.name);
   const ttl = storage.ttlSeconds === undefined ? {} : { ttlSeconds: storage.ttlSeconds };
-  const result = await attempt(() => server.store.commit({ kind: "put", key: storage.prefix + key, value: bytes, expected, ...ttl }));
-  if (!result.isCommitted) return { isCommitted: false, current: await current(server, definition, result, key) };
-  await server.cacher.waitFor(result.revision);
-  const cached = storage.cache.get(key);
-  // A later write may already have replaced ours: the answer still shows what this request wrote.
-  const stored = cached?.revision === result.revision ? cached : new StoredObject(key, bytes, result.revision, expected === 0 ? result.revision : 0);
-  return { isCommitted: true, stored };
+  const forget = notes === undefined ? undefined : storage.cache.expect(bytes, notes);
+  try {
+    const result = await attempt(() => server.store.commit({ kind: "put", key: storage.prefix + key, value: bytes, expected, ...ttl }));
+    if (!result.isCommitted) return { isCommitted: false, current: await current(server, definition, result, key) };
+    await server.cacher.waitFor(result.revision);
+    const cached = storage.cache.get(key);
+    // A later write may already have replaced ours: the answer still shows what this request wrote.
+    const stored = cached?.revision === result.revision ? cached : new StoredObject(key, bytes, result.revision, expected === 0 ? result.revision : 0);
+    return { isCommitted: true, stored };
+  } finally {
+    forget?.();
+  }
 }
 
 /** Deletes the object if it is still at `expected`. On success `stored` is the last state under the deletion's revision. */

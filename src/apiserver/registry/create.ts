@@ -11,7 +11,7 @@ import type { StoredObject } from "../cache/stored-object.ts";
 import { isUnreadable } from "../cache/unreadable-value.ts";
 import { timed } from "../audit/latencies.ts";
 import type { RequestContext } from "../request-context.ts";
-import { commitPut, storedBytes } from "./commit.ts";
+import { commitPut, encodeForStore } from "./commit.ts";
 import { readBack } from "./versions/convert.ts";
 import { trackUpdate } from "./field-tracking.ts";
 import { dropDuplicateOwners } from "./owner-references.ts";
@@ -93,12 +93,12 @@ async function createNamed(request: CreateRequest, admission: AdmissionRequest, 
     if (existing !== undefined) throw takenError(definition, name, existing);
     // What prepare and admission have added is defaulted like the rest.
     strategy.defaults?.(object, context.server.clock.nowMs());
-    const bytes = await storedBytes(definition, object);
+    const encoded = await encodeForStore(definition, object);
     if (options.isDryRun) {
       await allocation.release();
-      return { dryRun: await readBack(definition, object, bytes) };
+      return { dryRun: await readBack(definition, object, encoded.bytes) };
     }
-    const result = await timed(context, "etcd", () => commitPut(server, definition, { namespace: request.namespace, name }, bytes, 0));
+    const result = await timed(context, "etcd", () => commitPut(server, definition, { namespace: request.namespace, name }, encoded, 0));
     if (!result.isCommitted) throw takenError(definition, name, result.current);
     await allocation.keep();
     return { stored: result.stored };

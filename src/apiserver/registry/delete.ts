@@ -8,7 +8,7 @@ import type { StoredObject } from "../cache/stored-object.ts";
 import { isUnreadable, unreadableFault } from "../cache/unreadable-value.ts";
 import { timed } from "../audit/latencies.ts";
 import type { RequestContext } from "../request-context.ts";
-import { commitDelete, commitPut, storedBytes } from "./commit.ts";
+import { commitDelete, commitPut, encodeForStore } from "./commit.ts";
 import { prepareVersions, readOnce, readVersion } from "./versions/convert.ts";
 import type { DeleteOptions } from "./delete-options.ts";
 import { errorKind, relativeKey } from "./resource-definition.ts";
@@ -65,7 +65,7 @@ async function deleteStored(request: DeleteRequest, stored: StoredObject): Promi
   if (plan.kind === "remove") {
     if (options.isDryRun) return { isGone: true, object: plan.object, stored: undefined };
     const last = plan.isShortened
-      ? await commitPut(context.server, definition, request, await storedBytes(definition, plan.object), stored.revision)
+      ? await commitPut(context.server, definition, request, await encodeForStore(definition, plan.object), stored.revision)
       : { isCommitted: true as const, stored };
     if (!last.isCommitted) return "raced";
     const result = await timed(context, "etcd", () => commitDelete(context.server, definition, last.stored));
@@ -74,9 +74,9 @@ async function deleteStored(request: DeleteRequest, stored: StoredObject): Promi
     return { isGone: true, object: plan.object, stored: result.stored };
   }
   if (plan.kind === "unchanged") return { isGone: false, object: old, stored };
-  const bytes = await storedBytes(definition, plan.object);
+  const encoded = await encodeForStore(definition, plan.object);
   if (options.isDryRun) return { isGone: false, object: plan.object, stored: undefined };
-  const result = await timed(context, "etcd", () => commitPut(context.server, definition, request, bytes, stored.revision));
+  const result = await timed(context, "etcd", () => commitPut(context.server, definition, request, encoded, stored.revision));
   if (!result.isCommitted) return "raced";
   await prepareVersions(definition, [result.stored]);
   return { isGone: false, object: readVersion(definition, result.stored), stored: result.stored };

@@ -9,26 +9,24 @@ import type { ResourceDefinition } from "./resource-definition.ts";
 
 export type FieldValues = Readonly<Record<string, string>>;
 
-/** By stored bytes, then by version. */
-const known = new WeakMap<Buffer, Map<string, FieldValues>>();
-
 /** The values of an object that can be read in the version of `definition`, by field label. */
 export function fieldValues(definition: ResourceDefinition, stored: StoredObject): FieldValues {
-  return known.get(stored.bytes)?.get(versionOf(definition)) ?? note(definition, stored.bytes, readOnce(definition, stored));
-}
-
-/** Keeps the values of an object that was encoded to `bytes`. */
-export function noteFieldValues(definition: ResourceDefinition, bytes: Buffer, object: KubeObject): void {
-  if (definition.strategy?.selectableFields !== undefined && definition.codec === undefined) note(definition, bytes, object);
-}
-
-function note(definition: ResourceDefinition, bytes: Buffer, object: KubeObject): FieldValues {
-  const { name = "", namespace = "" } = object.metadata;
-  const values = { "metadata.name": name, "metadata.namespace": namespace, ...definition.strategy?.selectableFields?.(object) };
-  let byVersion = known.get(bytes);
-  if (byVersion === undefined) known.set(bytes, (byVersion = new Map()));
-  byVersion.set(versionOf(definition), values);
+  const version = versionOf(definition);
+  const byVersion = ((stored.notes ??= {}).fieldValues ??= new Map());
+  let values = byVersion.get(version);
+  if (values === undefined) byVersion.set(version, (values = valuesOf(definition, readOnce(definition, stored))));
   return values;
+}
+
+/** The values of an object that is about to be written, where its kind has any of its own. */
+export function writtenFieldValues(definition: ResourceDefinition, object: KubeObject): Map<string, FieldValues> | undefined {
+  if (definition.strategy?.selectableFields === undefined) return undefined;
+  return new Map([[versionOf(definition), valuesOf(definition, object)]]);
+}
+
+function valuesOf(definition: ResourceDefinition, object: KubeObject): FieldValues {
+  const { name = "", namespace = "" } = object.metadata;
+  return { "metadata.name": name, "metadata.namespace": namespace, ...definition.strategy?.selectableFields?.(object) };
 }
 
 function versionOf({ group, version }: ResourceDefinition): string {

@@ -10,7 +10,7 @@ import { validateObjectMetaUpdate } from "../../api/meta/object-meta.ts";
 import { StoredObject } from "../cache/stored-object.ts";
 import { timed } from "../audit/latencies.ts";
 import type { RequestContext } from "../request-context.ts";
-import { commitDelete, commitPut, storedBytes } from "./commit.ts";
+import { commitDelete, commitPut, encodeForStore } from "./commit.ts";
 import { createObject } from "./create.ts";
 import type { Written } from "./create.ts";
 import { prepareVersions, readBack, readOnce } from "./versions/convert.ts";
@@ -111,7 +111,8 @@ async function readOld(definition: ResourceDefinition, stored: StoredObject): Pr
 async function writeUpdated(request: UpdateRequest, stored: StoredObject, object: KubeObject): Promise<Written | "raced"> {
   const { context, definition, options } = request;
   definition.strategy!.defaults?.(object, context.server.clock.nowMs());
-  const bytes = await storedBytes(definition, object);
+  const encoded = await encodeForStore(definition, object);
+  const { bytes } = encoded;
   if (options.isDryRun) {
     const { metadata, ...rest } = await readBack(definition, object, bytes);
     return { dryRun: { ...rest, metadata: { ...metadata, resourceVersion: String(stored.revision) } } };
@@ -122,7 +123,7 @@ async function writeUpdated(request: UpdateRequest, stored: StoredObject, object
     return last.isCommitted ? { stored: new StoredObject(stored.key, bytes, last.stored.revision, stored.createRevision) } : "raced";
   }
   if (bytes.equals(stored.bytes) && (await context.server.store.isStale?.(definition.storage!.prefix + stored.key)) !== true) return { stored };
-  const result = await timed(context, "etcd", () => commitPut(context.server, definition, request, bytes, stored.revision));
+  const result = await timed(context, "etcd", () => commitPut(context.server, definition, request, encoded, stored.revision));
   return result.isCommitted ? { stored: result.stored } : "raced";
 }
 
