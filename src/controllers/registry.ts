@@ -122,7 +122,12 @@ export function builtInControllers(options: ControllerOptions): readonly Control
     on("certificatesigningrequest-approving-controller", ["csrapproving"], () => requestApprovingController()),
     on("certificatesigningrequest-cleaner-controller", ["csrcleaner"], () => requestCleanerController()),
     on("ephemeral-volume-controller", ["ephemeral-volume"], () => ephemeralVolumeController(workers("ephemeralvolume", 5))),
-    on("resourceclaim-controller", ["resource-claim-controller"], () => resourceClaimController(workers("resource-claim", 10))),
+    on("resourceclaim-controller", ["resource-claim-controller"], () =>
+      resourceClaimController({
+        ...workers("resource-claim", 10),
+        hasGroups: gateFlag(flags, "GenericWorkload") && gateFlag(flags, "DRAWorkloadResourceClaims"),
+      }),
+    ),
     on("persistentvolume-attach-detach-controller", ["attachdetach"], () => attachDetachController()),
     on("persistentvolume-expander-controller", ["persistentvolume-expander"], () => volumeExpanderController()),
     on("clusterrole-aggregation-controller", ["clusterrole-aggregation"], () => clusterRoleAggregationController()),

@@ -41,6 +41,16 @@ const gated = [
       { apiGroups: ["scheduling.k8s.io"], resources: ["podgroups/status"], verbs: ["patch", "update"] },
     ],
   },
+  {
+    gate: "DRAWorkloadResourceClaims",
+    kind: "ClusterRole",
+    name: "system:controller:resource-claim-controller",
+    rules: [
+      { apiGroups: ["scheduling.k8s.io"], resources: ["podgroups"], verbs: ["get", "list", "watch"] },
+      { apiGroups: ["scheduling.k8s.io"], resources: ["podgroups/finalizers"], verbs: ["update"] },
+      { apiGroups: ["scheduling.k8s.io"], resources: ["podgroups/status"], verbs: ["patch", "update"] },
+    ],
+  },
 ] as const satisfies readonly (Pick<BootstrapObject, "name"> & { gate: string; kind: Kind; rules: unknown })[];
 
 /** Roles of controllers that are there only with their gate. */

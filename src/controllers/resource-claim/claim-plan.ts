@@ -11,9 +11,12 @@ import type { Action, Plan } from "../../operator/index.ts";
  * Reservations of pods that are gone or done are taken off a claim; one that nobody uses any more is freed of its allocation, and
  * deleted if it was made for a pod that is done.
  */
-export function planClaim({ claim, podOf }: ClaimSnapshot): Plan {
+export function planClaim({ claim, podOf, isGroupUsing }: ClaimSnapshot): Plan {
   const users = claim.status?.reservedFor ?? [];
-  const left = users.filter((user) => (user.apiGroup ?? "") !== "" || user.resource !== "pods" || isUsedBy(podOf(user.name), user.uid));
+  const left = users.filter(({ apiGroup = "", resource, name, uid }) => {
+    if (apiGroup === "" && resource === "pods") return isUsedBy(podOf(name), uid);
+    return apiGroup !== "scheduling.k8s.io" || resource !== "podgroups" || isGroupUsing?.(name, uid) !== false;
+  });
   if (left.length > 0) return left.length === users.length ? nothingToDo : { actions: [reserved(claim, left, false)] };
   const isHeld = claim.metadata.finalizers?.includes(finalizer) === true;
   const isGoing = claim.metadata.deletionTimestamp !== undefined;
@@ -27,6 +30,8 @@ export interface ClaimSnapshot {
   readonly claim: DeepReadonly<ResourceClaim>;
   /** A pod of the claim's namespace. */
   readonly podOf: (name: string) => DeepReadonly<Pod> | undefined;
+  /** Whether the group of that name and uid is there and has pods that are not done; absent where groups have no claims. */
+  readonly isGroupUsing?: (name: string, uid: string) => boolean;
 }
 
 /** Set by the scheduler with an allocation. */

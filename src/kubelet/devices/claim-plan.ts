@@ -28,7 +28,10 @@ export function claimFault(claim: DeepReadonly<ResourceClaim>, pod: DeepReadonly
   const label = `ResourceClaim ${claim.metadata.name}`;
   if (claim.metadata.deletionTimestamp !== undefined && claim.status?.allocation === undefined) return `${label} is being deleted`;
   if (claim.status?.allocation === undefined) return `${label} is not allocated`;
-  const isReserved = (claim.status.reservedFor ?? []).some(({ uid }) => uid === pod.metadata.uid);
+  const group = pod.spec?.schedulingGroup?.podGroupName;
+  const isReserved = (claim.status.reservedFor ?? []).some(
+    ({ uid, name, resource }) => uid === pod.metadata.uid || (resource === "podgroups" && group !== undefined && name === group),
+  );
   return isReserved ? undefined : `pod ${pod.metadata.name}(${pod.metadata.uid}) is not allowed to use ${label}`;
 }
 

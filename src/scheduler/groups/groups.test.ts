@@ -230,3 +230,29 @@ test("preemption by a single pod: a group that leaves as a whole does so, and it
   await cluster.settled();
   deepEqual(Object.keys(await placed(cluster)), ["p"]);
 });
+
+test("claims of a group: its pods share one, which is noted as the group's", async () => {
+  const gates = "GenericWorkload=true,DRAWorkloadResourceClaims=true";
+  await using cluster = await start({ ...served, "feature-gates": gates });
+  const { client } = cluster;
+  await addNode(cluster, "n", "4");
+  await client.create(resources.deviceClasses, { metadata: { name: "gpu" }, spec: {} });
+  const pool = { name: "n", generation: 1, resourceSliceCount: 1 };
+  await client.create(resources.resourceSlices, { metadata: { name: "s" }, spec: { driver: "d", pool, nodeName: "n", devices: [{ name: "x" }] } });
+  const claims = [{ name: "dev", resourceClaimTemplateName: "t" }];
+  await addGroup(cluster, 2, { resourceClaims: claims });
+  await addPods(cluster, ["a", "b"], { resourceClaims: claims });
+  await cluster.settled();
+  deepEqual(await placed(cluster), { a: "", b: "" });
+  // What the controller does.
+  const { uid = "" } = (await client.get(resources.podGroups, "default", "g")).metadata;
+  const ownerReferences = [{ apiVersion: "scheduling.k8s.io/v1beta1", kind: "PodGroup", name: "g", uid, controller: true }];
+  const devices = { requests: [{ name: "r", exactly: { deviceClassName: "gpu" } }] };
+  await client.create(resources.resourceClaims, { metadata: { name: "shared", namespace: "default", ownerReferences }, spec: { devices } });
+  const body = { status: { resourceClaimStatuses: [{ name: "dev", resourceClaimName: "shared" }] } };
+  await client.patch(resources.podGroups, "default", "g", { type: "merge", subresource: "status", body });
+  await cluster.settled();
+  deepEqual(await placed(cluster), { a: "n", b: "n" });
+  const { status } = await client.get(resources.resourceClaims, "default", "shared");
+  deepEqual(status?.reservedFor, [{ apiGroup: "scheduling.k8s.io", resource: "podgroups", name: "g", uid }]);
+});

@@ -23,12 +23,15 @@ export class PodGroups {
   readonly #members = new Map<string, Map<string, PodInfo>>();
   /** Whether groups may be kept to one topology domain. */
   readonly hasTopology: boolean;
+  /** Whether groups have claims of their own (KEP-5729). */
+  readonly hasClaims: boolean;
   readonly #hasPolicy: boolean;
 
   /** `gates`: which further features of groups are on. */
   constructor(groups: Pick<Lister<PodGroup>, "get">, gates: Readonly<Record<string, boolean>> = {}) {
     this.#groups = groups;
     this.hasTopology = gates["TopologyAwareWorkloadScheduling"] === true;
+    this.hasClaims = gates["DRAWorkloadResourceClaims"] === true;
     this.#hasPolicy = gates["PodGroupPreemptionPolicy"] === true;
   }
 

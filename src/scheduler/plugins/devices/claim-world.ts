@@ -3,6 +3,7 @@ import { usesOf } from "./device-uses.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { DeepReadonly } from "../../../apimachinery/json.ts";
 import type { DeviceRequestAllocationResult, ResourceClaim } from "../../../api/resource-v1/types.ts";
+import type { PodGroups } from "../../state/pod-groups.ts";
 import type { ClusterObjects } from "../../state/snapshot.ts";
 import type { DeviceUses } from "./device-uses.ts";
 
@@ -13,13 +14,16 @@ import type { DeviceUses } from "./device-uses.ts";
  */
 export class ClaimWorld {
   readonly objects: ClusterObjects;
+  /** Where groups of pods are served. */
+  readonly groups: PodGroups | undefined;
   readonly #clock: Clock;
   readonly #promised = new Map<string, DeepReadonly<ResourceClaim>>();
   /** By the uid of the pod they are for. */
   readonly #coming = new Map<string, ComingClaim>();
 
-  constructor(objects: ClusterObjects, clock: Clock) {
+  constructor(objects: ClusterObjects, clock: Clock, groups?: PodGroups) {
     this.objects = objects;
+    this.groups = groups;
     this.#clock = clock;
   }
 
@@ -34,6 +38,11 @@ export class ClaimWorld {
 
   promise(claim: DeepReadonly<ResourceClaim>): void {
     this.#promised.set(keyOf(claim), claim);
+  }
+
+  /** Whether the claim, as it is here, has not been written yet. */
+  isPromised(claim: DeepReadonly<ResourceClaim>): boolean {
+    return this.#promised.get(keyOf(claim)) === claim;
   }
 
   withdraw(claim: DeepReadonly<ResourceClaim>): void {

@@ -1,19 +1,24 @@
 import { isConflict, isNotFound } from "../../../apimachinery/status.ts";
+import { deepEqual } from "../../../apimachinery/json.ts";
 import { edited, resources } from "../../../client/index.ts";
 import type { DeepReadonly } from "../../../apimachinery/json.ts";
-import type { AllocationResult, ResourceClaim } from "../../../api/resource-v1/types.ts";
+import type { AllocationResult, ResourceClaim, ResourceClaimConsumerReference } from "../../../api/resource-v1/types.ts";
 import type { Client } from "../../../client/index.ts";
 import type { PodInfo } from "../../state/pod-info.ts";
 
 /** An allocated claim must not vanish before its devices are free. */
 export const claimFinalizer = "resource.kubernetes.io/delete-protection";
 
-/** The claim as it is once the pod has it, with the devices that were found for it if it had none. */
-export function reservedFor(pod: PodInfo, claim: DeepReadonly<ResourceClaim>, allocation: AllocationResult | undefined): DeepReadonly<ResourceClaim> {
+/** The claim as it is once the user has it, with the devices that were found for it if it had none. */
+export function reservedFor(
+  user: DeepReadonly<ResourceClaimConsumerReference>,
+  claim: DeepReadonly<ResourceClaim>,
+  allocation: AllocationResult | undefined,
+): DeepReadonly<ResourceClaim> {
   return edited<ResourceClaim>(claim, (draft) => {
     const status = (draft.status ??= {});
     if (allocation !== undefined) status.allocation = allocation;
-    status.reservedFor = [...(status.reservedFor ?? []).filter(({ uid }) => uid !== pod.uid), { resource: "pods", name: pod.name, uid: pod.uid }];
+    status.reservedFor = [...(status.reservedFor ?? []).filter(({ uid }) => uid !== user.uid), { ...user }];
   });
 }
 
@@ -22,12 +27,12 @@ export function reservedFor(pod: PodInfo, claim: DeepReadonly<ResourceClaim>, al
  * again from their state. Throws when the claim is gone, or was given other devices in the meantime.
  */
 export async function writeReservation(client: Client, reservation: ClaimReservation, signal: AbortSignal): Promise<DeepReadonly<ResourceClaim>> {
-  const { pod, allocation } = reservation;
+  const { user, allocation } = reservation;
   let { claim } = reservation;
   for (let attempt = 1; ; attempt++) {
     try {
       const guarded = await guard(client, claim, signal);
-      return await client.updateStatus(resources.resourceClaims, reservedFor(pod, guarded, allocation), { signal });
+      return await client.updateStatus(resources.resourceClaims, reservedFor(user, guarded, allocation), { signal });
     } catch (error) {
       if (!isConflict(error) || attempt === mostAttempts) throw error;
     }
@@ -36,7 +41,7 @@ export async function writeReservation(client: Client, reservation: ClaimReserva
 }
 
 export interface ClaimReservation {
-  readonly pod: PodInfo;
+  readonly user: DeepReadonly<ResourceClaimConsumerReference>;
   readonly claim: DeepReadonly<ResourceClaim>;
   /** Undefined when the claim has its devices already. */
   readonly allocation: AllocationResult | undefined;
@@ -92,7 +97,9 @@ async function newest(client: Client, { claim, allocation }: ClaimReservation, s
   const { namespace = "", name = "", uid } = claim.metadata;
   const current = await client.get(resources.resourceClaims, namespace, name, { signal });
   if (current.metadata.uid !== uid || current.metadata.deletionTimestamp !== undefined) throw new Error(`claim ${name} got deleted in the meantime`);
-  if (allocation !== undefined && current.status?.allocation !== undefined) throw new Error(`claim ${name} got allocated elsewhere in the meantime`);
-  if (allocation === undefined && current.status?.allocation === undefined) throw new Error(`claim ${name} got deallocated elsewhere in the meantime`);
+  const given = current.status?.allocation;
+  if (allocation !== undefined && given !== undefined && !deepEqual(given, allocation))
+    throw new Error(`claim ${name} got allocated elsewhere in the meantime`);
+  if (allocation === undefined && given === undefined) throw new Error(`claim ${name} got deallocated elsewhere in the meantime`);
   return current;
 }

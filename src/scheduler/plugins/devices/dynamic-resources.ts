@@ -10,27 +10,29 @@ import { poolsFor } from "./device-pools.ts";
 import { usesOf } from "./device-uses.ts";
 import { deallocate } from "./claim-writes.ts";
 import { extendedClaim, servedResources } from "./extended-resources.ts";
-import { resourceClaimsOf } from "./pod-claims.ts";
+import { claimUsesOf, resourceClaimsOf } from "./pod-claims.ts";
 import { reserveClaims } from "./reserve-claims.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Random } from "../../../base/random.ts";
 import type { DeepReadonly } from "../../../apimachinery/json.ts";
 import type { Client } from "../../../client/index.ts";
 import type { ResourceClaim } from "../../../api/resource-v1/types.ts";
-import type { ClusterEvent } from "../../framework/cluster-event.ts";
+import type { ClusterEvent, EventHint } from "../../framework/cluster-event.ts";
 import type { Cycle, NodeFilter, Plugin } from "../../framework/plugin.ts";
 import type { RecordEvent } from "../../framework/record-event.ts";
 import type { Refusal } from "../../framework/refusal.ts";
 import type { NodeInfo } from "../../state/node-info.ts";
+import type { PodGroups } from "../../state/pod-groups.ts";
 import type { PodInfo } from "../../state/pod-info.ts";
 import type { ClusterObjects } from "../../state/snapshot.ts";
 import type { ClaimAllocation, DeviceWorld } from "./allocate.ts";
 import type { ExtendedClaim, ServedResources } from "./extended-resources.ts";
+import type { ClaimUse } from "./pod-claims.ts";
 
 /** Gives pods the devices that their resource claims, or the extended resources that device classes serve, ask for (KEP-4381, KEP-5004). */
 export function dynamicResources(args: DynamicResourcesArgs, services: DynamicResourcesServices): Plugin {
   const { objects, client, clock } = services;
-  const world = new ClaimWorld(objects, clock);
+  const world = new ClaimWorld(objects, clock, services.podGroups);
   const classOf = (name: string) => objects.deviceClasses.get("", name);
   const bindingTimeoutMs = milliseconds(args.bindingTimeout);
   const isLost = (claim: Claim) => isHopeless(claim, clock.nowMs(), bindingTimeoutMs);
@@ -40,6 +42,7 @@ export function dynamicResources(args: DynamicResourcesArgs, services: DynamicRe
       { resource: "ResourceClaim", actions: ["Add", "Update", "Delete"], helps: (pod, event) => isAboutClaims(pod, event, world) },
       { resource: "TargetPod", actions: ["UpdatePodGeneratedResourceClaim"], helps: (pod) => !isRefusal(resourceClaimsOf(pod, world)) },
       { resource: "Node", actions: ["Add", "UpdateNodeLabel", "UpdateNodeTaint"] },
+      ...(services.podGroups?.hasClaims === true ? [claimOfGroupMade(world)] : []),
       { resource: "DeviceClass", actions: ["Add", "Update"] },
       { resource: "ResourceSlice", actions: ["Add", "Update"] },
     ],
@@ -48,9 +51,10 @@ export function dynamicResources(args: DynamicResourcesArgs, services: DynamicRe
       return isRefusal(claims) ? claims : undefined;
     },
     preFilter(cycle) {
-      const answer = resourceClaimsOf(cycle.pod, world);
-      const claims = isRefusal(answer) ? [] : answer;
-      const state: State = { claims, served: servedFor(cycle.pod, claims, objects), found: new Map() };
+      const answer = claimUsesOf(cycle.pod, world);
+      const uses = isRefusal(answer) ? [] : answer;
+      const claims = uses.map(({ claim }) => claim);
+      const state: State = { uses, claims, served: servedFor(cycle.pod, claims, objects), found: new Map() };
       cycle.state.set(stateKey, state);
       if (isRefusal(answer)) return answer;
       if (claims.length === 0 && state.served.size === 0) return "skip";
@@ -72,8 +76,8 @@ export function dynamicResources(args: DynamicResourcesArgs, services: DynamicRe
       };
     },
     reserve(cycle, { name }) {
-      const { claims, served, found } = stateOf(cycle);
-      if (claims.length === 0 && served.size === 0) return undefined;
+      const { uses, served, found } = stateOf(cycle);
+      if (uses.length === 0 && served.size === 0) return undefined;
       const onWaiting = () =>
         services.record(cycle.pod, {
           type: "Normal",
@@ -82,7 +86,7 @@ export function dynamicResources(args: DynamicResourcesArgs, services: DynamicRe
           note: `waiting for binding conditions for device on node ${name}`,
         });
       const { allocations, extended } = found.get(name) ?? { allocations: [], extended: undefined };
-      return reserveClaims(cycle.pod, { claims, extended, allocations }, { ...services, world, classOf, bindingTimeoutMs, onWaiting });
+      return reserveClaims(cycle.pod, { uses, extended, allocations }, { ...services, world, classOf, bindingTimeoutMs, onWaiting });
     },
   };
 }
@@ -100,11 +104,17 @@ export interface DynamicResourcesServices {
   readonly random: Random;
   readonly objects: ClusterObjects;
   readonly record: RecordEvent;
+  readonly podGroups?: PodGroups | undefined;
+}
+
+function claimOfGroupMade(world: ClaimWorld): EventHint {
+  return { resource: "PodGroup", actions: ["Add", "Update"], helps: (pod) => !isRefusal(resourceClaimsOf(pod, world)) };
 }
 
 type Claim = DeepReadonly<ResourceClaim>;
 
 interface State {
+  readonly uses: readonly ClaimUse[];
   readonly claims: readonly Claim[];
   readonly served: ServedResources;
   /** By node. */
@@ -130,7 +140,7 @@ function milliseconds(text: string): number {
 }
 
 function stateOf(cycle: Cycle): State {
-  return (cycle.state.get(stateKey) as State | undefined) ?? { claims: [], served: new Map(), found: new Map() };
+  return (cycle.state.get(stateKey) as State | undefined) ?? { uses: [], claims: [], served: new Map(), found: new Map() };
 }
 
 /** Which resources still want a claim: none once the pod has it. */

@@ -15,6 +15,7 @@ import type { Refusal } from "../../framework/refusal.ts";
 import type { PodInfo } from "../../state/pod-info.ts";
 import type { ClaimAllocation } from "./allocate.ts";
 import type { ClaimWorld } from "./claim-world.ts";
+import type { ClaimUse } from "./pod-claims.ts";
 import type { ExtendedClaim } from "./extended-resources.ts";
 
 /** Promises the chosen devices to the pod's claims, and writes allocation and reservation down before the pod is bound. */
@@ -25,14 +26,18 @@ export function reserveClaims(pod: PodInfo, plan: ClaimPlan, services: ClaimServ
     const found = plan.allocations.find((one) => one.claim === claim);
     return found && allocationResult(found, context);
   };
-  const promised: Promised[] = plan.claims
-    .map((claim) => ({ claim, allocation: allocationOf(claim) }))
-    .filter(({ claim, allocation }) => allocation !== undefined || claim.status?.reservedFor?.some(({ uid }) => uid === pod.uid) !== true);
+  const own = { resource: "pods", name: pod.name, uid: pod.uid };
+  // What another pod is about to write this one writes, too: whoever comes first, none is bound before.
+  const pending = (claim: DeepReadonly<ResourceClaim>) => (world.isPromised(claim) ? (claim.status?.allocation as AllocationResult | undefined) : undefined);
+  const promised: Promised[] = plan.uses
+    .map((use) => ({ ...use, allocation: allocationOf(use.claim) ?? pending(use.claim) }))
+    .filter(({ claim, user, allocation }) => allocation !== undefined || claim.status?.reservedFor?.some(({ uid }) => uid === user.uid) !== true);
   const extended = plan.extended && { ...plan.extended, allocation: allocationOf(plan.extended.claim) };
-  const isWaiting = plan.claims.some(({ status }) => status?.allocation?.devices?.results?.some(({ bindingConditions = [] }) => bindingConditions.length > 0));
+  const claims = plan.uses.map(({ claim }) => claim);
+  const isWaiting = claims.some(({ status }) => status?.allocation?.devices?.results?.some(({ bindingConditions = [] }) => bindingConditions.length > 0));
   if (promised.length === 0 && extended === undefined && !isWaiting) return undefined;
-  for (const { claim, allocation } of promised) world.promise(reservedFor(pod, claim, allocation));
-  if (extended !== undefined) world.expect(pod.uid, reservedFor(pod, extended.claim, extended.allocation));
+  for (const { claim, user, allocation } of promised) world.promise(reservedFor(user, claim, allocation));
+  if (extended !== undefined) world.expect(pod.uid, reservedFor(own, extended.claim, extended.allocation));
   const written: DeepReadonly<ResourceClaim>[] = [];
   let made: DeepReadonly<ResourceClaim> | undefined;
   return {
@@ -46,20 +51,20 @@ export function reserveClaims(pod: PodInfo, plan: ClaimPlan, services: ClaimServ
     },
     preBind: (signal) =>
       explained(signal, async () => {
-        for (const { claim, allocation } of promised) written.push(await writeReservation(client, { pod, claim, allocation }, signal));
+        for (const { claim, user, allocation } of promised) written.push(await writeReservation(client, { user, claim, allocation }, signal));
         if (extended !== undefined) {
           made = await client.create(resources.resourceClaims, guardedNew(extended.claim), { signal });
-          const claim = await writeReservation(client, { pod, claim: made, allocation: extended.allocation }, signal);
+          const claim = await writeReservation(client, { user: own, claim: made, allocation: extended.allocation }, signal);
           world.written(pod.uid, claim);
           await noteOnPod(client, pod, claim, extended, signal);
         }
-        return await ready(pod, [...plan.claims, ...written, ...(made === undefined ? [] : [made])], services, signal);
+        return await ready(pod, [...claims, ...written, ...(made === undefined ? [] : [made])], services, signal);
       }),
   };
 }
 
 export interface ClaimPlan {
-  readonly claims: readonly DeepReadonly<ResourceClaim>[];
+  readonly uses: readonly ClaimUse[];
   /** The claim to be made for extended resources. */
   readonly extended: ExtendedClaim | undefined;
   /** For the claims that have no devices yet. */
@@ -77,8 +82,7 @@ export interface ClaimServices {
   readonly onWaiting: () => void;
 }
 
-interface Promised {
-  readonly claim: DeepReadonly<ResourceClaim>;
+interface Promised extends ClaimUse {
   readonly allocation: AllocationResult | undefined;
 }
 
