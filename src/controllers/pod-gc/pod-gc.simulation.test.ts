@@ -35,13 +35,10 @@ simulate("pods of nodes that are gone and surplus ended pods go, and no others",
     },
     async step() {
       const pod = someOf(random, pods().filter(isLive));
-      const going = someOf(
-        random,
-        pods().filter(({ spec }) => !nodeNames().has(spec?.nodeName)),
-      );
-      const choice = random.integer(7);
-      if (choice === 6) return replace(going ?? pods()[0]!);
-      if (choice === 0) await client.delete(resources.nodes, "", someOf(random, ["n1", "n2"])!);
+      const going = pods().filter(({ spec }) => spec?.nodeName !== undefined && !nodeNames().has(spec.nodeName));
+      const choice = random.integer(8);
+      if (choice >= 6) for (const one of going) await replace(one);
+      else if (choice === 0) await client.delete(resources.nodes, "", someOf(random, ["n1", "n2"])!);
       else if (choice <= 2 || pod === undefined) await create();
       else
         await client.patch(resources.pods, "default", pod.metadata.name ?? "", {

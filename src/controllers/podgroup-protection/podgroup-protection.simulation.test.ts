@@ -19,7 +19,7 @@ simulate(
     apiServerFlags: { "feature-gates": "GenericWorkload=true", "runtime-config": "scheduling.k8s.io/v1beta1=true" },
     steps: 16,
   },
-  ({ client, random, state }) => {
+  ({ cluster, client, random, state }) => {
     let born = 0;
     const replaced = new Set<string>();
     const pods = () => state.of<Pod>("Pod");
@@ -33,6 +33,7 @@ simulate(
     const replace = async (name: string) => {
       replaced.add(name);
       await client.delete(resources.podGroups, "default", name);
+      await cluster.advance(random.integer(3000));
       await client.patch(resources.podGroups, "default", name, { type: "merge", body: { metadata: { finalizers: null } } }).catch(ignoreRace);
       await createGroup(name);
       replaced.delete(name);
@@ -58,6 +59,11 @@ simulate(
         if (kind !== "PodGroup" || replaced.has(old?.metadata.name ?? "")) return;
         if (object === undefined) assert.ok(!isUsed(old?.metadata.name), `${old?.metadata.name} is not used`);
         else if (object.metadata.deletionTimestamp === undefined) assert.ok(isProtected(object) || !isProtected(old), "protection stays until it is deleted");
+      },
+      async settle() {
+        await cluster.settled({ quietMs: 90_000, limitMs: 3_600_000 });
+        for (const { metadata } of groups()) await client.delete(resources.podGroups, "default", metadata.name ?? "");
+        await cluster.settled({ quietMs: 90_000, limitMs: 3_600_000 });
       },
       async reached() {
         for (const { metadata } of groups()) {

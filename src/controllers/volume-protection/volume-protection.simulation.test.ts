@@ -13,7 +13,7 @@ const isProtected = (object: DeepReadonly<KubeObject> | undefined) => (object?.m
 simulate(
   "a claim goes when no pod uses it any more",
   { controllers: ["persistentvolumeclaim-protection-controller"], steps: 16 },
-  ({ client, random, state }) => {
+  ({ cluster, client, random, state }) => {
     let born = 0;
     const replaced = new Set<string>();
     const pods = () => state.of<Pod>("Pod");
@@ -27,6 +27,7 @@ simulate(
     const replace = async (name: string) => {
       replaced.add(name);
       await client.delete(resources.persistentVolumeClaims, "default", name);
+      await cluster.advance(random.integer(3000));
       await client.patch(resources.persistentVolumeClaims, "default", name, { type: "merge", body: { metadata: { finalizers: null } } }).catch(ignoreRace);
       await createClaim(name);
       replaced.delete(name);
