@@ -121,8 +121,9 @@ export class Histogram implements Family {
   }
 
   #observe(state: { counts: number[]; count: number; sum: number }, value: number, times = 1): void {
-    const index = this.#buckets.findIndex((bound) => value <= bound);
-    if (index >= 0) state.counts[index]! += times;
+    let index = 0;
+    while (index < this.#buckets.length && value > this.#buckets[index]!) index++;
+    if (index < this.#buckets.length) state.counts[index]! += times;
     state.count += times;
     state.sum += value * times;
   }
