@@ -1,6 +1,6 @@
 /** Classes of past mistakes in what is let into the store: one test for each. docs/security.md tells which guard each one watches. */
 import { test } from "node:test";
-import { equal, match } from "node:assert/strict";
+import { equal, match, notEqual } from "node:assert/strict";
 import { ask } from "../../src/testing/ask.ts";
 import { TestCluster } from "../../src/testing/cluster.ts";
 import { as, core, merge, message, pod } from "./asking.ts";
@@ -72,6 +72,37 @@ test("security: admission sees the object as it was, whatever changes it", async
       `${operation} ${subResource ?? ""}`,
     );
   await cluster.turn();
+});
+
+test("security: who may only change objects makes none", async () => {
+  await using cluster = await TestCluster.start();
+  const rules = [{ apiGroups: ["", "coordination.k8s.io"], resources: ["leases", "configmaps", "endpoints", "events"], verbs: ["update", "patch"] }];
+  const rbac = "/apis/rbac.authorization.k8s.io/v1";
+  equal((await ask(cluster, "POST", `${rbac}/clusterroles`, { metadata: { name: "changers" }, rules })).status, 201);
+  const binding = {
+    metadata: { name: "changers" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "changers" },
+    subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "changer" }],
+  };
+  equal((await ask(cluster, "POST", `${rbac}/clusterrolebindings`, binding)).status, 201);
+  const changer = as(cluster, "changer");
+  const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+  const apply = { "content-type": "application/apply-patch+yaml" };
+  const event = { metadata: { name: "e", namespace: "default" }, involvedObject: { namespace: "default" } };
+  const makings: [method: string, path: string, body: object, headers?: Record<string, string>][] = [
+    ["PUT", `${leases}/l`, { metadata: { name: "l" }, spec: {} }],
+    ["PUT", `${core}/endpoints/e`, { metadata: { name: "e" } }],
+    ["PUT", `${core}/events/e`, event],
+    ["PATCH", `${core}/configmaps/c?fieldManager=m`, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" } }, apply],
+    ["PATCH", `${leases}/m?fieldManager=m`, { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "m" } }, apply],
+  ];
+  for (const [method, path, body, headers] of makings) {
+    const refused = await ask(changer, method, path, body, headers);
+    equal(refused.status, 403, `${method} ${path}`);
+    match(message(refused), /is forbidden: User "changer" cannot create resource "(leases|endpoints|events|configmaps)" in API group/);
+    equal((await ask(cluster, method, path, body, headers)).status, 201);
+    notEqual((await ask(changer, method, path, body, headers)).status, 403, "what is there may be changed");
+  }
 });
 
 test("security: no container is forgotten", async () => {

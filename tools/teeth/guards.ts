@@ -13,6 +13,7 @@ const requests = "test/security/requests.test.ts";
 const objects = "test/security/objects.test.ts";
 const connections = "test/security/connections.test.ts";
 const nodes = "test/security/nodes.test.ts";
+const credentials = "test/security/credentials.test.ts";
 
 export const guards: readonly Guard[] = [
   {
@@ -326,6 +327,38 @@ export const guards: readonly Guard[] = [
     without: `[`,
     test: requests,
     name: "security: credentials and identity headers",
+  },
+  {
+    about: "objects made by changing them",
+    file: "src/apiserver/registry/create.ts",
+    guard: `if (request.takesCreateRight === true) await requireCreate(context);`,
+    without: ``,
+    test: objects,
+    name: "security: who may only change objects makes none",
+  },
+  {
+    about: "tokens in several forms",
+    file: "src/apiserver/authn/service-account-tokens.ts",
+    guard: `|| !parts.every((part) => /^[\\w-]+$/.test(part))`,
+    without: ``,
+    test: credentials,
+    name: "security: no token but the one that was issued",
+  },
+  {
+    about: "certificates that are over",
+    file: "src/apiserver/authn/certificate-trust.ts",
+    guard: `return nowMs < looked.fromMs || nowMs > looked.toMs ?`,
+    without: `return nowMs < 0 ?`,
+    test: credentials,
+    name: "security: no certificate but one of the clients' authority",
+  },
+  {
+    about: "certificates of servers",
+    file: "src/apiserver/authn/certificate-trust.ts",
+    guard: `!certificate.keyUsage.includes("1.3.6.1.5.5.7.3.2")`,
+    without: `false`,
+    test: credentials,
+    name: "security: no certificate but one of the clients' authority",
   },
   {
     about: "commands by reading: pods",

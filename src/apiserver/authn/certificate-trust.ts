@@ -58,16 +58,21 @@ export function faultAt(looked: LookedAt, nowMs: number): string | undefined {
   return nowMs < looked.fromMs || nowMs > looked.toMs ? "x509: certificate has expired or is not yet valid" : undefined;
 }
 
-/** Node's subject text: one `KEY=value` a line, repeated keys on several. */
-export function parseSubject(text: string | undefined): Map<string, string[]> {
-  const attributes = new Map<string, string[]>();
-  for (const line of (text ?? "").split("\n")) {
-    const equals = line.indexOf("=");
-    if (equals <= 0) continue;
-    const key = line.slice(0, equals);
-    attributes.set(key, [...(attributes.get(key) ?? []), line.slice(equals + 1)]);
-  }
-  return attributes;
+export interface CertificateSubject {
+  /** Empty where there is none; of several the last counts. */
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  /** Under the arc that a certificate may carry a user's uid in. */
+  readonly uid: string | undefined;
+}
+
+const uidAttribute = "1.3.6.1.4.1.57683.2";
+
+/** What a certificate's subject says, letter by letter: its text form has escapes in it, and joins what stands at one level. */
+export function subjectOf(certificate: X509Certificate): CertificateSubject {
+  const subject = certificate.toLegacyObject().subject as unknown as Readonly<Record<string, string | string[] | undefined>>;
+  const values = (name: string) => [subject[name] ?? []].flat();
+  return { commonName: values("CN").at(-1) ?? "", organizations: values("O"), uid: values(uidAttribute).at(-1) };
 }
 
 const pemCertificates = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/g;

@@ -2,11 +2,8 @@
 import type { UserInfo } from "../../apimachinery/request.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { AuthenticationResult, Authenticator } from "./authenticator.ts";
-import { faultAt, parseSubject } from "./certificate-trust.ts";
+import { faultAt, subjectOf } from "./certificate-trust.ts";
 import type { CertificateTrust, LookedAt } from "./certificate-trust.ts";
-
-/** OID arc under which a certificate may carry the user's uid. */
-const uidAttribute = "1.3.6.1.4.1.57683.2";
 
 export function clientCertificates(trust: CertificateTrust, clock: Clock): Authenticator {
   /** The same user for the same certificate: what follows from it is kept by others. */
@@ -27,14 +24,12 @@ export function clientCertificates(trust: CertificateTrust, clock: Clock): Authe
 }
 
 function userOf({ certificate, fingerprint }: Exclude<LookedAt, { readonly rejected: string }>): AuthenticationResult {
-  const subject = parseSubject(certificate.subject);
-  const username = subject.get("CN")?.[0] ?? "";
-  if (username === "") return { rejected: "x509: subject has no common name" };
-  const uid = subject.get(uidAttribute)?.[0];
+  const { commonName, organizations, uid } = subjectOf(certificate);
+  if (commonName === "") return { rejected: "x509: subject has no common name" };
   const user: UserInfo = {
-    username,
+    username: commonName,
     ...(uid !== undefined && { uid }),
-    groups: subject.get("O") ?? [],
+    groups: organizations,
     extra: { "authentication.kubernetes.io/credential-id": [`X509SHA256=${fingerprint}`] },
   };
   return { user };

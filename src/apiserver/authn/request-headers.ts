@@ -5,7 +5,7 @@
 import type { ApiRequest } from "../../apimachinery/request.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Authenticator } from "./authenticator.ts";
-import { faultAt, parseSubject } from "./certificate-trust.ts";
+import { faultAt, subjectOf } from "./certificate-trust.ts";
 import type { CertificateTrust } from "./certificate-trust.ts";
 
 /** Names of headers are lower-case. */
@@ -28,7 +28,7 @@ export function requestHeaders(trust: CertificateTrust, names: RequestHeaderName
       const looked = trust.look(der);
       const fault = faultAt(looked, clock.nowMs());
       if (fault !== undefined || "rejected" in looked) return { rejected: fault ?? "" };
-      const commonName = parseSubject(looked.certificate.subject).get("CN")?.[0] ?? "";
+      const { commonName } = subjectOf(looked.certificate);
       if (names.allowedNames.length > 0 && !names.allowedNames.includes(commonName))
         return { rejected: `x509: subject with cn=${commonName} is not in the allowed list` };
       return userOf(request, names);

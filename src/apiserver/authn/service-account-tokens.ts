@@ -105,7 +105,8 @@ export class TokenSigner {
 
   #verify(token: string): Opened {
     const parts = token.split(".");
-    if (parts.length !== 3) return undefined;
+    // (decoding passes over letters that base64url does not have, so that a token would have many forms)
+    if (parts.length !== 3 || !parts.every((part) => /^[\w-]+$/.test(part))) return undefined;
     const header = parseJson(parts[0]!) as { alg?: string; kid?: string } | undefined;
     const payload = parseJson(parts[1]!) as JwtPayload | undefined;
     if (header === undefined || payload === undefined || (payload.iss !== this.issuer && payload.iss !== legacyIssuer)) return undefined;

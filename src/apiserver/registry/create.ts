@@ -7,6 +7,7 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import type { RuleContext } from "../../api/strategy.ts";
 import { validateObjectMeta } from "../../api/meta/object-meta.ts";
 import type { AdmissionRequest } from "../admission/chain.ts";
+import { requireCreate } from "../authz/create-right.ts";
 import type { StoredObject } from "../cache/stored-object.ts";
 import { isUnreadable } from "../cache/unreadable-value.ts";
 import { timed } from "../audit/latencies.ts";
@@ -29,6 +30,8 @@ export interface CreateRequest {
   readonly object: KubeObject;
   /** Set when the managed fields were already computed (server-side apply). */
   readonly isTracked?: boolean;
+  /** Set when what was asked for is no creation: whoever asked must be allowed to create. */
+  readonly takesCreateRight?: boolean;
 }
 
 /** What a write leaves: the stored object, or (dry run) the object as it would have been stored. */
@@ -85,6 +88,7 @@ async function createNamed(request: CreateRequest, admission: AdmissionRequest, 
   for (const warning of strategy.create.warnings?.(object, rules) ?? []) context.warnings.add(warning);
   const allocation = await server.allocator.allocate({ server, definition, object, oldObject: undefined, isDryRun: options.isDryRun });
   try {
+    if (request.takesCreateRight === true) await requireCreate(context);
     await server.admission.validate({ ...admission, name: metadata.name ?? "" });
     if (!options.isDryRun) refuseVersion(metadata);
     const name = metadata.name!;

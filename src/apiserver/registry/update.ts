@@ -67,7 +67,7 @@ async function createMissing(request: UpdateRequest): Promise<Updated> {
   if ((object.metadata.uid ?? "") !== "") throw uidMismatch(request, object.metadata.uid!, "");
   // (What is made by an update may name a version, which is of no consequence.)
   delete object.metadata.resourceVersion;
-  const written = await createObject({ context, definition, namespace, options, object, isTracked: true });
+  const written = await createObject({ context, definition, namespace, options, object, isTracked: true, takesCreateRight: true });
   return { ...written, isCreated: true };
 }
 

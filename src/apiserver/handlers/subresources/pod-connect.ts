@@ -2,7 +2,7 @@
 import type { ApiResponse } from "../../../apimachinery/request.ts";
 import type { Node, Pod } from "../../../api/core-v1/types.ts";
 import { StatusError, badRequestError, internalServerError, notFoundError } from "../../../apimachinery/status.ts";
-import { requireCreate } from "../../authz/connect-rights.ts";
+import { requireCreate } from "../../authz/create-right.ts";
 import { readVersion } from "../../registry/versions/convert.ts";
 import { checkedLogAnswer, validateLogOptions } from "./pod-log.ts";
 import { commandQuery, logQuery, portForwardQuery } from "./pod-connect-query.ts";

@@ -5,7 +5,7 @@ import type { Node, Pod } from "../../../api/core-v1/types.ts";
 import type { ApiResponse } from "../../../apimachinery/request.ts";
 import { goQuote } from "../../../apimachinery/go/go-quote.ts";
 import { StatusError, badRequestError, notFoundError } from "../../../apimachinery/status.ts";
-import { requireCreate } from "../../authz/connect-rights.ts";
+import { requireCreate } from "../../authz/create-right.ts";
 import type { ResourceDefinition } from "../../registry/resource-definition.ts";
 import { findObject, findObjects } from "../../registry/rule-context.ts";
 import type { RequestContext } from "../../request-context.ts";

@@ -1,5 +1,5 @@
 /** Lets the API server decide who may ask a component's own server what (Kubernetes' delegated authentication and authorization). */
-import { faultAt, parseSubject } from "../../../apiserver/authn/certificate-trust.ts";
+import { faultAt, subjectOf } from "../../../apiserver/authn/certificate-trust.ts";
 import type { CertificateTrust, LookedAt } from "../../../apiserver/authn/certificate-trust.ts";
 import { StatusError } from "../../../apimachinery/status.ts";
 import { bytesResponse } from "../../../apimachinery/request.ts";
@@ -49,8 +49,8 @@ async function userOf({ peer, headers }: ApiRequest, { client, trust, nowMs }: D
 
 function certificateUser(looked: LookedAt, nowMs: number): UserInfo | undefined {
   if ("rejected" in looked || faultAt(looked, nowMs) !== undefined) return undefined;
-  const subject = parseSubject(looked.certificate.subject);
-  return { username: subject.get("CN")?.[0] ?? "", groups: [...(subject.get("O") ?? []), "system:authenticated"] };
+  const { commonName, organizations } = subjectOf(looked.certificate);
+  return commonName === "" ? undefined : { username: commonName, groups: [...organizations, "system:authenticated"] };
 }
 
 function refusal({ status }: StatusError): ApiResponse {

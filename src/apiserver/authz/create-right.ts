@@ -1,4 +1,7 @@
-/** Connections that are opened by GET (WebSockets) and do what a POST would: they take the right to create, too (feature gate AuthorizePodWebsocketUpgradeCreatePermission). */
+/**
+ * Requests that do what a POST would though they are none take the right to create, too: connections opened by GET (WebSockets; feature gate
+ * AuthorizePodWebsocketUpgradeCreatePermission), and updates and applies that make an object (documentation page "API concepts").
+ */
 import type { RequestContext } from "../request-context.ts";
 import { attributesOf } from "../stages/authorization.ts";
 import { refusal } from "./refusal.ts";
