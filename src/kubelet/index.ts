@@ -1,4 +1,5 @@
 /** The node agent: pods into containers, over one runtime interface. */
+export type { ServicePlace } from "./env/service-variables.ts";
 export { busyboxImage } from "./images/builtin-images.ts";
 export { CredentialProviders, readCredentialProviders } from "./images/credential-providers.ts";
 export { PodCgroups } from "./cgroups/pod-cgroups.ts";

@@ -15,6 +15,7 @@ import type { Change } from "../client/index.ts";
 import type { PodCgroups } from "./cgroups/pod-cgroups.ts";
 import { defaultSettings } from "./configuration/settings.ts";
 import type { KubeletSettings } from "./configuration/settings.ts";
+import type { ServicePlace } from "./env/service-variables.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import type { CredentialProviders } from "./images/credential-providers.ts";
 import { ImagePuller } from "./images/image-puller.ts";
@@ -78,6 +79,8 @@ export interface KubeletOptions {
   readonly storage: PodStorage;
   readonly network: NetworkCalls;
   readonly dns: NodeDns;
+  /** Where pods reach Services, when it is not at their ClusterIPs. */
+  readonly servicePlace?: ServicePlace;
   readonly logRoot: string;
   /** Marks this kubelet's sandboxes in the runtime: the same after a restart, and no other kubelet's. */
   readonly owner: string;

@@ -10,6 +10,9 @@ const args = ["--port", "16444", "--runtime", "process", "--kubelet.port=16251"]
 /** The user `nobody`, when the test itself runs as root. */
 const uid = process.getuid?.() === 0 ? 65_534 : undefined;
 
+/** A command line that prints what the address answers, an expression over `env`. */
+const fetchThere = (url: string) => `'${process.execPath}' -e 'const { env } = process; fetch(${url}).then((r) => r.text()).then(console.log)'`;
+
 describe("local processes", () => {
   let instance: Instance;
   let server: Awaited<ReturnType<Instance["start"]>>;
@@ -38,7 +41,12 @@ describe("local processes", () => {
     await instance.kubectl("rollout", "undo", "deployment/hello");
     await instance.kubectl("rollout", "status", "deployment/hello", "--timeout=60s");
     assert.match(await instance.kubectl("logs", "deployment/hello"), /hello v1 listens/);
-    assert.match(await instance.kubectl("exec", "deployment/hello", "--", "sh", "-c", "echo $HELLO_SERVICE_PORT"), /^80$/);
+    const inPod = (script: string) => instance.kubectl("exec", "deployment/hello", "--", "sh", "-c", script);
+    // A pod finds a Service, and the API server with a certificate that is good for it, by the variables.
+    assert.match(await inPod(fetchThere("`http://${env.HELLO_SERVICE_HOST}:${env.HELLO_SERVICE_PORT}`")), /^hello v1 from hello-/);
+    const version = fetchThere("`https://${env.KUBERNETES_SERVICE_HOST}:${env.KUBERNETES_SERVICE_PORT}/version`");
+    const authority = "$CORACLE_ROOT/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
+    assert.match(await inPod(`NODE_EXTRA_CA_CERTS=${authority} ${version}`), /"gitVersion": "v1\.37/);
     assert.match(await instance.kubectl("get", "pods", "-l", "app=hello", "-o", "jsonpath={.items[0].status.podIP}"), /^127\./);
   });
 

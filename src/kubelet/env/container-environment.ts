@@ -10,11 +10,16 @@ import { expand } from "./expand.ts";
 import { fieldValue, resourceValue } from "./field-values.ts";
 import type { PodFacts } from "./field-values.ts";
 import { serviceVariables } from "./service-variables.ts";
+import type { ServicePlace } from "./service-variables.ts";
 
 /** Throws `ConfigError` when a source is missing that is not optional. */
 export function containerEnvironment(pod: DeepReadonly<Pod>, container: AnyContainer, sources: EnvironmentSources): Map<string, string> {
   const namespace = pod.metadata.namespace ?? "";
-  const fromServices = serviceVariables(sources.services, namespace, pod.spec?.enableServiceLinks !== false);
+  const fromServices = serviceVariables(sources.services, {
+    namespace,
+    isLinked: pod.spec?.enableServiceLinks !== false,
+    ...(sources.servicePlace !== undefined && { placeOf: sources.servicePlace }),
+  });
   const variables = new Map<string, string>();
   for (const { prefix = "", configMapRef, secretRef } of container.envFrom ?? []) {
     const data =
@@ -39,6 +44,8 @@ export function containerEnvironment(pod: DeepReadonly<Pod>, container: AnyConta
 export interface EnvironmentSources {
   readonly facts: PodFacts;
   readonly services: readonly DeepReadonly<Service>[];
+  /** Where pods reach Services, when it is not at their ClusterIPs. */
+  readonly servicePlace?: ServicePlace;
   /** Undefined when there is none of that name in the pod's namespace. */
   configMap(name: string): DeepReadonly<ConfigMap> | undefined;
   secret(name: string): DeepReadonly<Secret> | undefined;

@@ -134,17 +134,24 @@ test("services: those of the namespace, and kubernetes", () => {
     metadata: { name, namespace },
     spec: { clusterIP, ports: [{ name: "web", port: 80 }] },
   });
-  const variables = serviceVariables(
-    [service("n", "my-svc", "10.0.0.9"), service("default", "kubernetes", "10.0.0.1"), service("n", "headless", "None")],
-    "n",
-    true,
-  );
+  const variables = serviceVariables([service("n", "my-svc", "10.0.0.9"), service("default", "kubernetes", "10.0.0.1"), service("n", "headless", "None")], {
+    namespace: "n",
+    isLinked: true,
+  });
   assert.equal(variables.get("MY_SVC_PORT_80_TCP"), "tcp://10.0.0.9:80");
   assert.equal(variables.get("MY_SVC_SERVICE_PORT_WEB"), "80");
   assert.equal(variables.get("KUBERNETES_SERVICE_HOST"), "10.0.0.1");
-  assert.deepEqual([...serviceVariables([service("n", "my-svc", "10.0.0.9")], "n", false)], []);
+  assert.deepEqual([...serviceVariables([service("n", "my-svc", "10.0.0.9")], { namespace: "n", isLinked: false })], []);
   assert.equal(
     [...variables.keys()].some((name) => name.startsWith("HEADLESS")),
     false,
   );
+  const forwarded = serviceVariables([service("n", "my-svc", "10.0.0.9")], {
+    namespace: "n",
+    isLinked: true,
+    placeOf: (_, { port }) => ({ address: "127.200.0.9", port: port + 8000 }),
+  });
+  assert.equal(forwarded.get("MY_SVC_SERVICE_HOST"), "127.200.0.9");
+  assert.equal(forwarded.get("MY_SVC_SERVICE_PORT"), "8080");
+  assert.equal(forwarded.get("MY_SVC_PORT_80_TCP"), "tcp://127.200.0.9:8080", "the name has the Service's own port");
 });

@@ -6,6 +6,7 @@ import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import type { Client, EventSink } from "../../client/index.ts";
 import type { PodCgroups } from "../cgroups/pod-cgroups.ts";
+import type { ServicePlace } from "../env/service-variables.ts";
 import type { ImagePuller } from "../images/image-puller.ts";
 import type { NodeDns } from "../network/dns-config.ts";
 import type { OwnNode } from "../node/own-node.ts";
@@ -48,6 +49,8 @@ export interface NodeContext {
   /** Whether a read-only mount can extend to what is mounted below it. */
   canMountReadOnlyRecursively(): boolean;
   services(): readonly DeepReadonly<Service>[];
+  /** Where pods reach Services, when it is not at their ClusterIPs. */
+  readonly servicePlace?: ServicePlace;
   /** CPUs, memory, devices and claims. */
   readonly managers: ResourceManagers;
   /** What pods were granted. */

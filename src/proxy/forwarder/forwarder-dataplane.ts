@@ -86,8 +86,8 @@ interface Place {
 
 const placeKey = ({ protocol, address, port }: Listen) => `${protocol} ${address}:${port}`;
 
-/** 0 for root; where the kernel does not tell, the usual limit. */
-async function readFirstBindablePort(): Promise<number> {
+/** The lowest port that this process may listen on: 0 for root; where the kernel does not tell, the usual limit. */
+export async function readFirstBindablePort(): Promise<number> {
   if (process.geteuid?.() === 0) return 0;
   const text = await readFile("/proc/sys/net/ipv4/ip_unprivileged_port_start", "utf8").catch(() => "1024");
   return Number(text.trim());

@@ -10,7 +10,7 @@ import { VirtualClock } from "../../base/virtual-clock.ts";
 import type { Pod, Service } from "../../api/core-v1/types.ts";
 import { planService } from "../plan.ts";
 import { BackendChooser } from "./choose-backend.ts";
-import { listenPlan, serviceLoopbackAddress, serviceLoopbackPort } from "./listen-plan.ts";
+import { forwardedPlace, listenPlan, serviceLoopbackAddress, serviceLoopbackPort } from "./listen-plan.ts";
 import { loopbackSlices } from "./loopback-slices.ts";
 import { listenTcp } from "./tcp-forwarder.ts";
 import { listenUdp } from "./udp-forwarder.ts";
@@ -51,6 +51,12 @@ test("listen plan: loopback addresses for ClusterIPs, high ports for privileged 
   assert.deepEqual(lines(1024), [`${address}:8080 > 127.64.0.5:8080`, "0.0.0.0:30080 > 127.64.0.5:8080", `${address}:9000 > 127.64.0.5:9000`]);
   assert.equal(lines(0)[0], `${address}:80 > 127.64.0.5:8080`);
   assert.equal(serviceLoopbackPort(443, 1024), 8443);
+  const [http, high] = service.spec!.ports!;
+  const addressing = { instanceId, firstBindablePort: 1024 };
+  assert.deepEqual(forwardedPlace(service, http!, addressing), { address, port: 8080 });
+  assert.deepEqual(forwardedPlace(service, high!, addressing), { address, port: 9000 });
+  const taken: Service = { ...service, spec: { ...service.spec, ports: [http!, { name: "other", port: 8080 }] } };
+  assert.deepEqual(forwardedPlace(taken, http!, addressing), { address: "10.0.3.7", port: 80 }, "left out: 8080 is the Service's own");
 });
 
 test("chooser: affinity holds until its time is over or the backend has gone", () => {

@@ -7,7 +7,9 @@
  * External and load balancer addresses, and IPv6, are left out.
  */
 import { createHash } from "node:crypto";
+import type { DeepReadonly } from "../../apimachinery/json.ts";
 import { parseIp } from "../../apimachinery/net.ts";
+import type { Service, ServicePort } from "../../api/core-v1/types.ts";
 import type { Backend } from "../backends.ts";
 import type { Frontend, Protocol, ServicePlan } from "../plan.ts";
 
@@ -41,6 +43,17 @@ export function loopbackNodePorts(plan: ServicePlan): Listen[] {
   });
 }
 
+/** Where a port of a Service with a ClusterIP is reached from this machine; at the ClusterIP itself when the forwarder leaves it out. */
+export function forwardedPlace(
+  { spec }: DeepReadonly<Service>,
+  { port, protocol = "TCP" }: DeepReadonly<ServicePort>,
+  options: ForwarderAddressing,
+): { address: string; port: number } {
+  const ports = new Set((spec?.ports ?? []).map((other) => `${(other.protocol ?? "TCP").toLowerCase()} ${other.port}`));
+  const address = spec?.clusterIP ?? "";
+  return clusterPlace({ address, protocol: protocol.toLowerCase() as Protocol, port }, ports, options) ?? { address, port };
+}
+
 export interface ForwarderAddressing {
   readonly instanceId: string;
   /** Ports below may not be bound. */
@@ -72,8 +85,16 @@ export function serviceLoopbackPort(port: number, firstBindablePort: number): nu
 function placeOf(frontend: Frontend, ports: ReadonlySet<string>, options: ForwarderAddressing): { address: string; port: number } | undefined {
   if (frontend.family !== "IPv4") return undefined;
   if (frontend.kind === "nodePort") return { address: "0.0.0.0", port: frontend.port };
-  const address = serviceLoopbackAddress(frontend.address, options.instanceId);
-  if (frontend.kind !== "clusterIP" || address === undefined) return undefined;
-  const port = serviceLoopbackPort(frontend.port, options.firstBindablePort);
-  return port !== frontend.port && ports.has(`${frontend.protocol} ${port}`) ? undefined : { address, port };
+  return frontend.kind === "clusterIP" ? clusterPlace(frontend, ports, options) : undefined;
+}
+
+function clusterPlace(
+  of: Pick<Frontend, "address" | "protocol" | "port">,
+  ports: ReadonlySet<string>,
+  options: ForwarderAddressing,
+): { address: string; port: number } | undefined {
+  const address = serviceLoopbackAddress(of.address, options.instanceId);
+  if (address === undefined) return undefined;
+  const port = serviceLoopbackPort(of.port, options.firstBindablePort);
+  return port !== of.port && ports.has(`${of.protocol} ${port}`) ? undefined : { address, port };
 }

@@ -3,6 +3,7 @@ import { ApiServer } from "../../../apiserver/server.ts";
 import { listenTls } from "../../../apimachinery/listener/tls-listener.ts";
 import type { RequestHandler, TlsListener, TlsListenerOptions } from "../../../apimachinery/listener/tls-listener.ts";
 import { gatewayAddress } from "../../../network/index.ts";
+import { serviceLoopbackAddress } from "../../../proxy/index.ts";
 import { readAuditFlags } from "../../audit/audit-options.ts";
 import { auditOptions } from "../../audit/audit-sinks.ts";
 import type { AuthoritySource } from "../../certificates/authority-following.ts";
@@ -14,6 +15,7 @@ import { NodeDialer } from "../../connections/node-dialer.ts";
 import { WebhookConnections } from "../../connections/webhook-connections.ts";
 import type { UpOptions } from "../../commands/up-options.ts";
 import { EncryptionAtRest } from "../../encryption/encryption-at-rest.ts";
+import { instanceId } from "../../instance-id.ts";
 import { readApiServerFiles } from "./apiserver-files.ts";
 import { apiServerFlags } from "./apiserver-flags/apiserver-flags.ts";
 import { apiServerKeys } from "./apiserver-keys.ts";
@@ -51,6 +53,7 @@ export async function startApiServer(environment: Environment, options: UpOption
     const { serving, servingSource, authority, clientAuthority, ...keys } = await apiServerKeys(given, certificates, [
       advertiseAddress,
       flags.serviceAddress,
+      ...[serviceLoopbackAddress(flags.serviceAddress, instanceId(options.dataDir))].filter((address) => address !== undefined),
       gatewayAddress(options.nodeCidr).address,
     ]);
     // The port must be known before the server publishes it, and the server must exist before the listener can answer.

@@ -20,7 +20,8 @@ import {
   shutdownMs,
   simulatedMachine,
 } from "../../../kubelet/index.ts";
-import type { Kubelet, KubeletOptions, KubeletSettings, Machine, PodStorage } from "../../../kubelet/index.ts";
+import type { Kubelet, KubeletOptions, KubeletSettings, Machine, PodStorage, ServicePlace } from "../../../kubelet/index.ts";
+import { forwardedPlace, readFirstBindablePort } from "../../../proxy/index.ts";
 import { followAuthority } from "../../certificates/authority-following.ts";
 import { UsageError } from "../../commands/arguments.ts";
 import type { UpOptions } from "../../commands/up-options.ts";
@@ -185,11 +186,18 @@ async function nodeOptions(
       clusterDomain: "cluster.local",
       host: parseResolvConf(await readFile("/etc/resolv.conf", "utf8").catch(() => "")),
     },
+    ...(runtime.kind === "process" && { servicePlace: await forwardedPlaces(options) }),
     logRoot: join(root, "logs"),
     clock,
     random,
     log: log.with({ component: "kubelet" }),
   };
+}
+
+/** Pods that are processes reach Services where the forwarder listens. */
+async function forwardedPlaces({ dataDir }: UpOptions): Promise<ServicePlace> {
+  const addressing = { instanceId: instanceId(dataDir), firstBindablePort: await readFirstBindablePort() };
+  return (service, port) => forwardedPlace(service, port, addressing);
 }
 
 /** A node of a cluster that others may join, or that has joined one: whoever shares out ranges must know its own. */

@@ -104,6 +104,7 @@ async function makeConfig(request: StartRequest, image: Image) {
   const environment = containerEnvironment(pod, spec.container, {
     facts: podFacts(node, podIPs),
     services: node.services(),
+    ...(node.servicePlace !== undefined && { servicePlace: node.servicePlace }),
     configMap: (name) => objects.configMap(name),
     secret: (name) => objects.secret(name),
     envFile: await readEnvFiles(request),
