@@ -38,8 +38,16 @@ export function measureDecisions(workload: Workload): DecisionsResult {
   const bench = new Decisions(workload);
   bench.schedule("before", workload.before);
   const pods = bench.make("measured", workload.measured);
+  const { churn, threshold = 0 } = workload;
+  // As many as would come at the published rate.
+  const every = churn === undefined ? pods.length : Math.round((threshold * churn.everyMs) / 1000);
+  const others = churn === undefined ? [] : bench.make("churn", { ...churn.pod, count: Math.floor(pods.length / every) });
   const started = process.cpuUsage();
-  const unscheduled = bench.decideAll(pods);
+  let unscheduled = 0;
+  for (let index = 0; index < pods.length; index += every) {
+    unscheduled += bench.decideAll(pods.slice(index, index + every));
+    bench.decideAll(others.slice(index / every, index / every + 1));
+  }
   const { user, system } = process.cpuUsage(started);
   return {
     workload: workload.name,
