@@ -1,7 +1,6 @@
 import { isAbort } from "../../base/task-group.ts";
 import { formatTime } from "../../apimachinery/time.ts";
 import { isNotFound } from "../../apimachinery/status.ts";
-import { groupCondition } from "../groups/group-condition.ts";
 import { edited, resources } from "../../client/index.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
@@ -10,7 +9,7 @@ import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod, PodCondition } from "../../api/core-v1/types.ts";
 import type { Client } from "../../client/index.ts";
 import type { PodGroup } from "../../api/scheduling-v1beta1/types.ts";
-import type { GroupOutcome } from "../groups/group-condition.ts";
+import type { Condition } from "../../api/meta-v1/types.ts";
 import type { PodInfo } from "../state/pod-info.ts";
 
 /**
@@ -101,15 +100,13 @@ export class PodWrites {
     });
   }
 
-  /** Says on a group of pods whether they are scheduled. Failures are logged. */
-  async updateGroup(group: DeepReadonly<PodGroup>, outcome: GroupOutcome): Promise<void> {
-    const condition = groupCondition(group, outcome, this.nowText());
-    if (condition === undefined) return;
+  /** Writes a condition of a group of pods. Failures are logged. */
+  async updateGroup(group: DeepReadonly<PodGroup>, condition: Condition): Promise<void> {
     const { namespace = "", name = "", uid = "" } = group.metadata;
     const { client, log, signal } = this.#options;
     await this.#enqueue(uid, async () => {
       try {
-        const body = { metadata: { uid }, status: { conditions: [condition] } };
+        const body = { metadata: { uid }, status: conditionPatch(group.status?.conditions, condition) };
         await client.patch(resources.podGroups, namespace, name, { type: "strategic", body, subresource: "status", signal });
       } catch (error) {
         if (isAbort(error, signal) || isNotFound(error)) return;
@@ -157,15 +154,16 @@ export function unscheduledCondition({ pod }: PodInfo, reason: "Unschedulable" |
 /** What of the change is new to the pod. */
 function patchOf(pod: DeepReadonly<Pod>, { condition, nominatedNodeName }: StatusChange): Record<string, unknown> | undefined {
   const patch: Record<string, unknown> = {};
-  if (condition !== undefined && !isSame(conditionOf(pod, condition.type), condition)) {
-    const types = (pod.status?.conditions ?? []).map(({ type }) => type);
-    // New items of a strategic merge patch go to the front unless their order is given.
-    patch["$setElementOrder/conditions"] = [...new Set([...types, condition.type])].map((type) => ({ type }));
-    patch.conditions = [condition];
-  }
+  if (condition !== undefined && !isSame(conditionOf(pod, condition.type), condition)) Object.assign(patch, conditionPatch(pod.status?.conditions, condition));
   if (nominatedNodeName !== undefined && nominatedNodeName !== (pod.status?.nominatedNodeName ?? ""))
     patch.nominatedNodeName = nominatedNodeName === "" ? null : nominatedNodeName;
   return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+/** New items of a strategic merge patch go to the front unless their order is given. */
+function conditionPatch(known: readonly { readonly type: string }[] = [], condition: PodCondition | Condition): Record<string, unknown> {
+  const types = new Set([...known.map(({ type }) => type), condition.type]);
+  return { "$setElementOrder/conditions": Array.from(types, (type) => ({ type })), conditions: [condition] };
 }
 
 function conditionOf(pod: DeepReadonly<Pod>, type: string): DeepReadonly<PodCondition> | undefined {

@@ -6,6 +6,7 @@ import type { PodCondition } from "../../api/core-v1/types.ts";
 import type { Client, SeriesEventRecorder } from "../../client/index.ts";
 import type { PreemptionGate } from "../plugins/preemption/preemption-gate.ts";
 import type { SchedulingQueue } from "../queue/scheduling-queue.ts";
+import type { PodGroups } from "../state/pod-groups.ts";
 import type { PodInfo } from "../state/pod-info.ts";
 import type { PodWrites } from "./pod-writes.ts";
 
@@ -18,6 +19,7 @@ export async function preempt(plan: PreemptionPlan, driver: PreemptionDriver): P
   const { gate, queue, log, signal } = driver;
   const waiting = plan.victims.filter(({ isTerminating }) => !isTerminating);
   try {
+    await tellGroups(waiting, pod, driver);
     await Promise.all(waiting.slice(0, -1).map((victim) => evict(victim, { pod, nodeName }, driver)));
     gate.end(pod.uid);
     const last = waiting.at(-1);
@@ -44,9 +46,28 @@ export interface PreemptionDriver {
   readonly writes: PodWrites;
   readonly gate: PreemptionGate;
   readonly queue: SchedulingQueue;
+  /** Where groups of pods are served. */
+  readonly podGroups: PodGroups | undefined;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
+
+/** Says on groups that leave as a whole why they have to. */
+async function tellGroups(victims: readonly PodInfo[], pod: PodInfo, { podGroups, writes }: PreemptionDriver): Promise<void> {
+  const groups = new Map(victims.flatMap((victim) => podGroups?.groupFor(victim)?.group ?? []).map((group) => [group.metadata.uid, group]));
+  for (const group of groups.values()) {
+    if (group.spec?.disruptionMode?.all === undefined) continue;
+    const { status, reason, message } = disruption(pod);
+    await writes.updateGroup(group, { type: "DisruptionTarget", status, reason, message, lastTransitionTime: writes.nowText() });
+  }
+}
+
+const disruption = ({ pod }: PodInfo) =>
+  ({
+    status: "True",
+    reason: "PreemptionByScheduler",
+    message: `${pod.spec?.schedulerName ?? ""}: preempting to accommodate a higher priority pod`,
+  }) as const;
 
 /** Says on the victim why it has to leave, and deletes it. One that is gone already has left. */
 async function evict(
@@ -58,9 +79,7 @@ async function evict(
   const generation = victim.pod.metadata.generation;
   const condition: PodCondition = {
     type: "DisruptionTarget",
-    status: "True",
-    reason: "PreemptionByScheduler",
-    message: `${pod.pod.spec?.schedulerName ?? ""}: preempting to accommodate a higher priority pod`,
+    ...disruption(pod),
     lastTransitionTime: writes.nowText(),
     ...(generation !== undefined && { observedGeneration: generation }),
   };

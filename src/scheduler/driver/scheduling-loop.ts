@@ -8,6 +8,7 @@ import { schedulePod } from "../framework/schedule-pod.ts";
 import { VerdictCache } from "../framework/verdict-cache.ts";
 import { podInfoOf } from "../state/pod-info.ts";
 import { attemptGroup } from "../groups/attempt-group.ts";
+import { groupCondition } from "../groups/group-condition.ts";
 import { profileWithin } from "../groups/placements.ts";
 import { bind, reserve, revert, unreserve } from "./binding.ts";
 import { preempt } from "./preemption.ts";
@@ -123,7 +124,8 @@ export class SchedulingLoop {
         fail: (entry, decision) => this.#fail(entry, decision),
       },
     );
-    await writes.updateGroup(group.group, outcome);
+    const condition = groupCondition(group.group, outcome, writes.nowText());
+    if (condition !== undefined) await writes.updateGroup(group.group, condition);
   }
 
   #decideMember(entry: QueueEntry, { placement, mayPreempt = false }: Parameters<GroupDriver["decide"]>[1]): ReturnType<GroupDriver["decide"]> {

@@ -57,8 +57,8 @@ async function placed(cluster: TestCluster): Promise<Record<string, string>> {
 
 const messageOf = async (cluster: TestCluster, name: string) =>
   (await cluster.client.get(resources.pods, "default", name)).status?.conditions?.find(({ type }) => type === "PodScheduled")?.message;
-const groupCondition = async (cluster: TestCluster) => {
-  const conditions = (await cluster.client.get(resources.podGroups, "default", "g")).status?.conditions ?? [];
+const groupCondition = async (cluster: TestCluster, name = "g") => {
+  const conditions = (await cluster.client.get(resources.podGroups, "default", name)).status?.conditions ?? [];
   return conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`);
 };
 
@@ -229,6 +229,7 @@ test("preemption by a single pod: a group that leaves as a whole does so, and it
   await addPods(cluster, ["p"], { schedulingGroup: undefined as never, priorityClassName: "high" });
   await cluster.settled();
   deepEqual(Object.keys(await placed(cluster)), ["p"]);
+  deepEqual(await groupCondition(cluster, "low"), ["PodGroupInitiallyScheduled True Scheduled", "DisruptionTarget True PreemptionByScheduler"]);
 });
 
 test("claims of a group: its pods share one, which is noted as the group's", async () => {
