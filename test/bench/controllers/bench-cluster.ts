@@ -6,20 +6,25 @@ import { MeasuredServer } from "../api/measured-server.ts";
 import { FollowedObjects } from "./followed.ts";
 import type { ClientHttp2Session } from "node:http2";
 import type { Followed } from "./followed.ts";
+import type { RequestLog } from "./request-log.ts";
 
 export interface BenchOptions {
   readonly port: number;
   readonly bundle?: string;
   readonly nodeFlags?: readonly string[];
+  /** Requests are counted there. */
+  readonly requests?: RequestLog;
 }
 
 export class BenchCluster implements AsyncDisposable {
   readonly server: MeasuredServer;
+  readonly requests: RequestLog | undefined;
   readonly #load: Load;
   readonly #sessions: readonly ClientHttp2Session[];
 
-  private constructor(server: MeasuredServer, load: Load, sessions: readonly ClientHttp2Session[]) {
+  private constructor(server: MeasuredServer, load: Load, sessions: readonly ClientHttp2Session[], requests: RequestLog | undefined) {
     this.server = server;
+    this.requests = requests;
     this.#load = load;
     this.#sessions = sessions;
   }
@@ -27,9 +32,13 @@ export class BenchCluster implements AsyncDisposable {
   /** Resolves when all `nodes` are ready. */
   static async start(options: BenchOptions, nodes: number, flags: readonly string[] = []): Promise<BenchCluster> {
     const components = "apiserver,controllers,scheduler,kubelet,metrics";
-    const server = await MeasuredServer.start({ ...options, components, flags: ["--runtime", "simulated", "--nodes", String(nodes), ...flags] });
+    const server = await MeasuredServer.start({
+      ...options,
+      components,
+      flags: ["--runtime", "simulated", "--nodes", String(nodes), ...flags, ...(options.requests?.flags ?? [])],
+    });
     const load = new Load(await connectionSettings(parseKubeconfig(await server.kubeconfig), (file) => readFile(file)));
-    const cluster = new BenchCluster(server, load, await load.connect(4));
+    const cluster = new BenchCluster(server, load, await load.connect(4), options.requests);
     await using ready = await cluster.follow("/api/v1/nodes", (node) => hasCondition(node, "Ready"));
     await ready.reached(nodes);
     return cluster;

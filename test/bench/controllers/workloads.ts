@@ -110,7 +110,8 @@ interface Figures {
   readonly budget?: number;
 }
 
-export async function measured({ server }: BenchCluster, { work, count, budget }: Figures, run: () => Promise<void>): Promise<Row> {
+export async function measured({ server, requests }: BenchCluster, { work, count, budget }: Figures, run: () => Promise<void>): Promise<Row> {
+  await requests?.take();
   await server.longestBlockMs();
   const cpu = await server.cpuSeconds();
   const fromMs = performance.now();
@@ -118,6 +119,7 @@ export async function measured({ server }: BenchCluster, { work, count, budget }
   const seconds = (performance.now() - fromMs) / 1000;
   const cpuMicros = Math.round((((await server.cpuSeconds()) - cpu) / count) * 1e6);
   const longestBlockMs = Math.round(await server.longestBlockMs());
+  if (requests !== undefined) console.table((await requests.take()).map((row) => ({ ...row, each: Number((row.count / count).toFixed(2)) })));
   return {
     work,
     count,
