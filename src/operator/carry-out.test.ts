@@ -97,6 +97,14 @@ const cases: {
     failure: "no",
   },
   {
+    name: "a refusal that tells of the rest ends the group, not the plan",
+    plan: { actions: [{ kind: "group", mode: "slowStart", actions: ["1", "2", "3", "4"].map((name) => create(name, "leave")) }, event("after")] },
+    answers: [made, refusal, made],
+    requests: 3,
+    events: ["after"],
+    statuses: ["done", "failed", "done", "skipped", "done"],
+  },
+  {
     name: "all at once, whatever fails",
     plan: { actions: [{ kind: "group", mode: "parallel", actions: [create("x", "continue"), create("y"), create("z")] }] },
     answers: [refusal, made, made],

@@ -3,6 +3,7 @@ import { isNotFound } from "../apimachinery/status.ts";
 import type { DeepReadonly } from "../apimachinery/json.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Client, EventSink } from "../client/index.ts";
+import { countsAsFailure } from "./plan.ts";
 import type { Action, ActionResult, ConfirmAction, EffectAction, GroupAction, Outcome, Plan, WriteAction } from "./plan.ts";
 
 /**
@@ -57,7 +58,7 @@ class PlanRun {
     }
   }
 
-  /** True when the action, or what it led to, failed in a way that counts. */
+  /** True when the action, or what it led to, failed in a way that ends its group. */
   async #carry(action: Action): Promise<boolean> {
     this.#driver.signal.throwIfAborted();
     switch (action.kind) {
@@ -106,7 +107,7 @@ class PlanRun {
     const { severity, actions = [] } = typeof rule === "function" ? rule(error) : { severity: rule };
     this.#results.push({ action, status: "failed", error, severity });
     await this.#followUp(actions);
-    if (severity === "ignore") return false;
+    if (!countsAsFailure(severity)) return severity === "leave";
     this.#failure ??= error;
     if (severity === "stop") this.isStopped = true;
     return true;

@@ -3,7 +3,18 @@ export { carryOut } from "./carry-out.ts";
 export type { PlanDriver, PlanOutcome } from "./carry-out.ts";
 export { defineController } from "./controller.ts";
 export type { Controller, ControllerContext, ControllerServices, PlannedController, ReconcileRecord, ReconcilingController } from "./controller.ts";
-export { confirmAction, createAction, deleteAction, effectAction, eventAction, nothingToDo, patchAction, updateAction, updateStatusAction } from "./plan.ts";
+export {
+  confirmAction,
+  countsAsFailure,
+  createAction,
+  deleteAction,
+  effectAction,
+  eventAction,
+  nothingToDo,
+  patchAction,
+  updateAction,
+  updateStatusAction,
+} from "./plan.ts";
 export type {
   Action,
   ActionResult,

@@ -99,10 +99,16 @@ export interface GroupAction {
  * - stop: the rest of the plan is left out, and the key is tried again with growing pauses
  * - continue: the rest is carried out, and the key is tried again with growing pauses
  * - ignore: as if it had gone well
+ * - leave: the rest of its group is left out, since it would be refused, too; otherwise as if it had gone well
  */
 export type ErrorRule = Severity | ((error: Error) => ErrorDecision);
 /** What a failed action means for the rest of its plan; see `ErrorRule`. */
-export type Severity = "stop" | "continue" | "ignore";
+export type Severity = "stop" | "continue" | "ignore" | "leave";
+/** Whether a plan with such an action has failed. */
+export function countsAsFailure(severity: Severity): boolean {
+  return severity === "stop" || severity === "continue";
+}
+
 /** What an `ErrorRule` that looks at the error answers. */
 export interface ErrorDecision {
   readonly severity: Severity;

@@ -3,6 +3,7 @@ import type { DeepReadonly } from "../apimachinery/json.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Client, ResourceType } from "../client/index.ts";
 import type { Outcome, WriteAction } from "./plan.ts";
+import { countsAsFailure } from "./plan.ts";
 
 /**
  * Writes that may have been done although no answer says so: the connection broke, the server failed half way, or what refused the write may be
@@ -15,7 +16,7 @@ export class UncertainWrites {
   /** Remembers what of a plan that is tried again is uncertain. */
   note(key: string, { results }: Outcome): void {
     const uncertain = results.flatMap((result) =>
-      result.status === "failed" && result.severity !== "ignore" && isWrite(result.action) && isUncertain(result.error) ? [result.action] : [],
+      result.status === "failed" && countsAsFailure(result.severity) && isWrite(result.action) && isUncertain(result.error) ? [result.action] : [],
     );
     if (uncertain.length > 0) this.#byKey.set(key, uncertain);
   }

@@ -2,6 +2,7 @@ import { formatTime, parseTime } from "../../apimachinery/time.ts";
 import { matchesLabels, selectorFromObject } from "../../apimachinery/selectors/label-selector.ts";
 import { deepEqual } from "../../apimachinery/json.ts";
 import { keyOf, resources, splitKey } from "../../client/index.ts";
+import type { Change } from "../../client/index.ts";
 import { defineController, ownKey, patchAction, watch } from "../../operator/index.ts";
 import { ownedBy, ownerIndex } from "../ownership/owner-index.ts";
 import { whenGone } from "../ownership/when-gone.ts";
@@ -35,16 +36,16 @@ export function disruptionController(): Controller {
           !deepEqual(object.metadata.labels, old.metadata.labels),
       }),
       watch(resources.pods, { keys: (pod) => (isStale(pod) ? [`${podPrefix}${keyOf(pod)}`] : []) }),
-      watch(resources.replicationControllers, { keys: budgetsOfOwned }),
-      watch(resources.statefulSets, { keys: budgetsOfOwned }),
-      watch(resources.replicaSets, { keys: budgetsOfOwned, indexes: ownerIndex }),
+      watch(resources.replicationControllers, { keys: budgetsOfOwned, isRelevant: isScaled }),
+      watch(resources.statefulSets, { keys: budgetsOfOwned, isRelevant: isScaled }),
+      watch(resources.replicaSets, { keys: budgetsOfOwned, isRelevant: isScaled, indexes: ownerIndex }),
       watch(resources.deployments, {
         keys: (deployment, caches) =>
           caches
             .of(resources.replicaSets)
             .byIndex("owner", deployment.metadata.uid ?? "")
             .flatMap((replicaSet) => budgetsOfOwned(replicaSet, caches)),
-        isRelevant: ({ object, old }) => old?.spec?.replicas !== object.spec?.replicas,
+        isRelevant: isScaled,
       }),
     ],
     async reconcile(key, context) {
@@ -65,6 +66,11 @@ export function disruptionController(): Controller {
 const podPrefix = "pod ";
 /** So long a pod keeps saying that it is about to be disrupted. */
 const stalePatienceMs = 120_000;
+
+/** Of an owner's changes only its size counts: its pods tell the rest themselves. */
+function isScaled({ object, old }: Change<KubeObject & { readonly spec?: { readonly replicas?: number } }>): boolean {
+  return old?.spec?.replicas !== object.spec?.replicas;
+}
 
 function budgetsOf(pod: DeepReadonly<Pod>, caches: Caches): readonly string[] {
   const budgets = caches.of(resources.podDisruptionBudgets).list(pod.metadata.namespace ?? "");

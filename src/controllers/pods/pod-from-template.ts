@@ -33,7 +33,7 @@ export function createPodAction(ownerResource: ResourceType, owner: DeepReadonly
     onDone: ({ metadata }) => [eventAction(regarding, { type: "Normal", reason: "SuccessfulCreate", message: `Created pod: ${metadata.name}` })],
     onError: (error) =>
       isNamespaceTerminating(error)
-        ? { severity: "ignore" }
+        ? { severity: "leave" }
         : {
             severity: "continue",
             actions: [eventAction(regarding, { type: "Warning", reason: "FailedCreate", message: `Error creating: ${error.message}` })],

@@ -23,11 +23,10 @@ export function replicaSetController(options: { readonly workers?: number } = {}
       const { namespace, name } = splitKey(key);
       const replicaSet = caches.of(resources.replicaSets).get(namespace, name);
       if (replicaSet === undefined) return undefined;
-      return {
-        set: podSetOf(replicaSet),
-        candidates: claimCandidates(caches.of(resources.pods), replicaSet),
-        relatedPods: relatedPods(replicaSet, caches),
-      };
+      const set = podSetOf(replicaSet);
+      const candidates = claimCandidates(caches.of(resources.pods), replicaSet);
+      // Only the choice among too many asks for them.
+      return { set, candidates, ...(candidates.length > set.replicas && { relatedPods: relatedPods(replicaSet, caches) }) };
     },
     plan: planReplicas,
   });

@@ -6,7 +6,7 @@ import { claimObjects } from "../ownership/claim.ts";
 import { whenGone } from "../ownership/when-gone.ts";
 import { inDeletionOrder, podsPerNode } from "../pods/deletion-order.ts";
 import { createPodAction, deletePodAction, podFromTemplate } from "../pods/pod-from-template.ts";
-import { availableInMs, isActive, isReady, isTerminating } from "../pods/pod-state.ts";
+import { availableInMs, isActive, isFinished, isTerminating } from "../pods/pod-state.ts";
 import { withFailure } from "./failure-condition.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -28,7 +28,7 @@ export function planReplicas(snapshot: ReplicasSnapshot, nowMs: number): Plan {
     owner: set.object,
     selector: set.selector,
     resource: resources.pods,
-    candidates: snapshot.candidates.filter((pod) => isActive(pod) || isTerminating(pod)),
+    candidates: snapshot.candidates.filter((pod) => !isFinished(pod)),
   });
   const active = claimed.owned.filter(isActive);
   const surplus = active.length - set.replicas;
@@ -84,10 +84,9 @@ interface Progress {
 }
 
 function planStatus({ set }: ReplicasSnapshot, owned: readonly DeepReadonly<Pod>[], progress: Progress, nowMs: number): Plan {
-  const status = statusOf(set, owned, progress, nowMs);
-  const waits = owned.filter(isActive).map((pod) => availableInMs(pod, set.minReadySeconds, nowMs) ?? 0);
-  const nextMs = waits.filter((wait) => wait > 0).reduce((least, wait) => Math.min(least, wait), Number.POSITIVE_INFINITY);
-  const requeue = Number.isFinite(nextMs) ? { requeueAfterMs: nextMs } : {};
+  const counts = countPods(set, owned, nowMs);
+  const status = statusOf(set, counts, progress, nowMs);
+  const requeue = Number.isFinite(counts.nextAvailableMs) ? { requeueAfterMs: counts.nextAvailableMs } : {};
   if (deepEqual(status, { ...set.status })) return { ...nothingToDo, ...requeue };
   const updated = edited<KubeObject>(set.object, (draft) => {
     draft.status = status;
@@ -95,21 +94,44 @@ function planStatus({ set }: ReplicasSnapshot, owned: readonly DeepReadonly<Pod>
   return { actions: [updateStatusAction(set.resource, updated, { onError: whenGone })], ...requeue };
 }
 
-function statusOf(set: PodSet, owned: readonly DeepReadonly<Pod>[], progress: Progress, nowMs: number): ReplicaSetStatus {
-  const active = owned.filter(isActive);
+interface PodCounts {
+  readonly active: number;
+  readonly fullyLabeled: number;
+  readonly ready: number;
+  readonly available: number;
+  readonly terminating: number;
+  /** How long until one more is available; infinite when none is about to be. */
+  readonly nextAvailableMs: number;
+}
+
+/** One look at each pod: a set may have thousands, and is looked at whenever one changes. */
+function countPods(set: PodSet, owned: readonly DeepReadonly<Pod>[], nowMs: number): PodCounts {
   const templateLabels = selectorFromLabels(set.template.metadata?.labels ?? {});
-  const fullyLabeledReplicas = active.filter((pod) => matchesLabels(templateLabels, pod.metadata.labels)).length;
-  const readyReplicas = active.filter(isReady).length;
-  const availableReplicas = active.filter((pod) => availableInMs(pod, set.minReadySeconds, nowMs) === 0).length;
+  const counts = { active: 0, fullyLabeled: 0, ready: 0, available: 0, terminating: 0, nextAvailableMs: Number.POSITIVE_INFINITY };
+  for (const pod of owned) {
+    if (isTerminating(pod)) counts.terminating += 1;
+    if (!isActive(pod)) continue;
+    counts.active += 1;
+    if (matchesLabels(templateLabels, pod.metadata.labels)) counts.fullyLabeled += 1;
+    const waitMs = availableInMs(pod, set.minReadySeconds, nowMs);
+    if (waitMs === undefined) continue;
+    counts.ready += 1;
+    if (waitMs === 0) counts.available += 1;
+    else counts.nextAvailableMs = Math.min(counts.nextAvailableMs, waitMs);
+  }
+  return counts;
+}
+
+function statusOf(set: PodSet, counts: PodCounts, progress: Progress, nowMs: number): ReplicaSetStatus {
   const reason = progress.surplus < 0 ? "FailedCreate" : "FailedDelete";
   const conditions = withFailure(set.status.conditions ?? [], progress.failure && { reason, message: progress.failure.message }, nowMs);
   const { generation } = set.object.metadata;
   return {
-    replicas: active.length,
-    ...(fullyLabeledReplicas > 0 && { fullyLabeledReplicas }),
-    ...(readyReplicas > 0 && { readyReplicas }),
-    ...(availableReplicas > 0 && { availableReplicas }),
-    ...(set.countsTerminating && { terminatingReplicas: owned.filter(isTerminating).length }),
+    replicas: counts.active,
+    ...(counts.fullyLabeled > 0 && { fullyLabeledReplicas: counts.fullyLabeled }),
+    ...(counts.ready > 0 && { readyReplicas: counts.ready }),
+    ...(counts.available > 0 && { availableReplicas: counts.available }),
+    ...(set.countsTerminating && { terminatingReplicas: counts.terminating }),
     ...(generation !== undefined && { observedGeneration: generation }),
     ...(conditions.length > 0 && { conditions }),
   };

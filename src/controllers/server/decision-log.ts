@@ -1,5 +1,6 @@
 import { formatTime } from "../../apimachinery/time.ts";
 import { resourceLabel } from "../../client/index.ts";
+import { countsAsFailure } from "../../operator/index.ts";
 import type { ActionResult, ReconcileRecord } from "../../operator/index.ts";
 
 /** A pass in which something was done, as it is kept and shown. */
@@ -58,7 +59,7 @@ function actionsOf(results: readonly ActionResult[]): readonly string[] {
 }
 
 function actionText(result: ActionResult): string {
-  const end = result.status === "failed" ? `${result.severity === "ignore" ? "ignored" : "failed"}: ${result.error.message}` : result.status;
+  const end = result.status === "failed" ? `${countsAsFailure(result.severity) ? "failed" : "ignored"}: ${result.error.message}` : result.status;
   return `${whatOf(result)}: ${end}`;
 }
 
