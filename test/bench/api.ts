@@ -23,11 +23,13 @@ interface Row {
 const { values: options } = parseArgs({ options: { only: { type: "string" }, bundle: { type: "string" }, port: { type: "string", default: "16451" } } });
 const rows: Row[] = [];
 await using server = await MeasuredServer.start({ port: Number(options.port), ...(options.bundle !== undefined && { bundle: options.bundle }) });
-await using load = new Load(await connectionSettings(parseKubeconfig(await server.kubeconfig), (file) => readFile(file)));
-const sessions = await load.connect(4);
+const settings = await connectionSettings(parseKubeconfig(await server.kubeconfig), (file) => readFile(file));
+await using load = new Load(settings);
+let sessions = await load.connect(4);
 const sessionOf = (index: number) => sessions[index % sessions.length]!;
 
 const parts: Readonly<Record<string, () => Promise<void>>> = {
+  floor: measureFloor,
   create: measureCreates,
   get: measureGets,
   list: measureLists,
@@ -39,6 +41,22 @@ for (const name of chosen) await parts[name]!();
 console.table(rows);
 console.log(JSON.stringify(rows));
 process.exitCode = rows.some(({ isWithin }) => !isWithin) ? 1 : 0;
+
+/** What the same load gets from Node alone, here and now: ours is to reach half of it. */
+async function measureFloor(): Promise<void> {
+  const port = Number(options.port) + 1;
+  await using floor = await server.floor(port);
+  await using plain = new Load({ ...settings, url: `https://127.0.0.1:${port}` });
+  const ours = sessions;
+  sessions = await plain.connect(4);
+  const path = "/api/v1/namespaces/floor/configmaps";
+  await inFlight(100, 3_000, (index) => create("floor", `object-${index}`, 600));
+  const creates = await timed(10_000, () => inFlight(100, 10_000, (index) => create("floor", `hundred-${index}`, 600)), floor);
+  rows.push(atLeast("Node alone: create 1 KB durable, 100 in flight (/s)", creates.perSecond, { budget: 0, cpu: creates.cpuMicros }));
+  const gets = await timed(40_000, () => inFlight(100, 40_000, (index) => read(sessionOf(index), `${path}/object-${index % 1_000}`)), floor);
+  rows.push(atLeast("Node alone: GET by name, 100 in flight (/s)", gets.perSecond, { budget: 0, cpu: gets.cpuMicros }));
+  sessions = ours;
+}
 
 async function measureCreates(): Promise<void> {
   await makeNamespace("creates");
@@ -144,12 +162,16 @@ async function measureWatches(): Promise<void> {
   }
 }
 
-async function timed(count: number, work: () => Promise<void>): Promise<{ perSecond: number; cpuMicros: number }> {
-  const cpuBefore = await server.cpuSeconds();
+async function timed(
+  count: number,
+  work: () => Promise<void>,
+  measured: Pick<MeasuredServer, "cpuSeconds"> = server,
+): Promise<{ perSecond: number; cpuMicros: number }> {
+  const cpuBefore = await measured.cpuSeconds();
   const from = performance.now();
   await work();
   const seconds = (performance.now() - from) / 1000;
-  return { perSecond: count / seconds, cpuMicros: (((await server.cpuSeconds()) - cpuBefore) * 1e6) / count };
+  return { perSecond: count / seconds, cpuMicros: (((await measured.cpuSeconds()) - cpuBefore) * 1e6) / count };
 }
 
 function atLeast(work: string, measured: number, { budget, upstream, cpu }: { budget: number; upstream?: number | undefined; cpu: number }): Row {

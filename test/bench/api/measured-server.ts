@@ -1,6 +1,7 @@
 /** Servers in a process of its own, on a durable store, with what the kernel knows of its use of CPU and memory. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { readFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -49,9 +50,17 @@ export class MeasuredServer implements AsyncDisposable {
   }
 
   /** Seconds of CPU used so far, in steps of 10 ms. */
-  async cpuSeconds(): Promise<number> {
-    const fields = (await readFile(`/proc/${this.#child.pid}/stat`, "utf8")).replace(/^.*\) /, "").split(" ");
-    return (Number(fields[11]) + Number(fields[12])) / 100;
+  cpuSeconds(): Promise<number> {
+    return cpuSecondsOf(this.#child);
+  }
+
+  /** A server of nothing but Node on `port`, with this one's certificate and on the same disk. */
+  async floor(port: number): Promise<FloorServer> {
+    const program = path.join(import.meta.dirname, "floor-server.mjs");
+    const args = [program, path.join(this.#folder, "data", "pki"), path.join(this.#folder, "floor.log"), String(port)];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    await once(child.stdout, "data");
+    return new FloorServer(child);
   }
 
   async privateMiB(): Promise<number> {
@@ -83,6 +92,29 @@ export class MeasuredServer implements AsyncDisposable {
     await ended;
     await rm(this.#folder, { recursive: true, force: true });
   }
+}
+
+export class FloorServer implements AsyncDisposable {
+  readonly #child: ChildProcess;
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+  }
+
+  cpuSeconds(): Promise<number> {
+    return cpuSecondsOf(this.#child);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = once(this.#child, "exit");
+    this.#child.kill("SIGTERM");
+    await ended;
+  }
+}
+
+async function cpuSecondsOf(child: ChildProcess): Promise<number> {
+  const fields = (await readFile(`/proc/${child.pid}/stat`, "utf8")).replace(/^.*\) /, "").split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 export interface MeasuredServerOptions {
