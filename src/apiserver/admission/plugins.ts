@@ -1,4 +1,8 @@
-/** All admission plugins in Kubernetes' order, and which are on by default (flags `enable-admission-plugins`, `disable-admission-plugins`). */
+/**
+ * All admission plugins in Kubernetes' order, and which are on by default (flags `enable-admission-plugins`, `disable-admission-plugins`).
+ * Two of 1.36's are no more: PodGroupWorkloadExists was taken out before 1.37 (kubernetes/kubernetes#139008), and what JobValidation forbade,
+ * another parallelism of a Job that is scheduled as a gang, is allowed since a gang's `minCount` can change (KEP-5547).
+ */
 import { certificateApproval, certificateSigning, certificateSubjectRestriction, clusterTrustBundleAttest } from "./certificates/signers.ts";
 import type { AdmissionPlugin } from "./chain.ts";
 import { alwaysAdmit, alwaysDeny } from "./meta/always.ts";

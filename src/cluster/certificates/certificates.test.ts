@@ -17,6 +17,7 @@ test("what is handed out to a node is signed by the authority, whose key stays",
   const serving = new X509Certificate((await node.serving("kubelet", ["n1", "10.0.0.1"])).certificate);
   assert.equal(serving.subjectAltName, "DNS:n1, IP Address:10.0.0.1");
   for (const certificate of [client, serving]) assert.ok(certificate.verify(authority.publicKey));
+  assert.deepEqual([client.keyUsage, serving.keyUsage], [["1.3.6.1.5.5.7.3.2"], ["1.3.6.1.5.5.7.3.1"]], "client or server, never both");
   await assert.rejects(node.signer(), /ca\.key is missing in memory: only where the cluster was made can certificates be signed/);
   await assert.rejects(node.serving("other", ["n2"]), /ca\.key is missing/);
 });

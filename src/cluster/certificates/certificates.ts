@@ -158,9 +158,8 @@ export class Certificates {
       extensions: [
         new x509.BasicConstraintsExtension(false, undefined, true),
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-        new x509.ExtendedKeyUsageExtension(
-          subject.usage === "serverAuth" ? [x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth] : [x509.ExtendedKeyUsage.clientAuth],
-        ),
+        // One use only: who serves with a key is nobody with it.
+        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage[subject.usage]]),
         ...(subject.hosts.length > 0
           ? [new x509.SubjectAlternativeNameExtension(subject.hosts.map((host) => ({ type: isIP(host) === 0 ? "dns" : "ip", value: host })))]
           : []),
