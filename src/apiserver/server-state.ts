@@ -23,6 +23,7 @@ import type { InFlight } from "./flowcontrol/in-flight.ts";
 import type { WatchCounts } from "./flowcontrol/watch-counts.ts";
 import type { Bookmarks } from "./handlers/watching/bookmarks.ts";
 import type { Descriptions } from "./openapi/descriptions.ts";
+import type { Encodings } from "./registry/versions/encodings.ts";
 import type { ResourceTable } from "./registry/resource-table.ts";
 import type { Reloads } from "./reloads.ts";
 import type { RuleSource } from "./reviews/rules-review.ts";
@@ -65,6 +66,7 @@ export interface ServerState {
   /** Texts of types and fields. */
   readonly descriptions: Descriptions;
   readonly metrics: MetricRegistry;
+  readonly encodings: Encodings;
   readonly requestMetrics: RequestMetrics;
   /** Background work of the server. */
   readonly tasks: TaskGroup;

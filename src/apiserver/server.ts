@@ -52,6 +52,7 @@ import { RequestMetrics } from "./metrics/request-metrics.ts";
 import { Bookmarks } from "./handlers/watching/bookmarks.ts";
 import { Descriptions } from "./openapi/descriptions.ts";
 import { builtInDefinitions } from "./registry/built-in.ts";
+import { Encodings } from "./registry/versions/encodings.ts";
 import { ResourceTable } from "./registry/resource-table.ts";
 import { findObject } from "./registry/rule-context.ts";
 import type { ServerSettings, ServerState } from "./server-state.ts";
@@ -213,6 +214,7 @@ function buildState(options: ApiServerOptions, own: Pick<ServerState, "tasks" | 
     settings,
     descriptions: new Descriptions(),
     metrics,
+    encodings: new Encodings(metrics),
     requestMetrics: new RequestMetrics(metrics),
     tokens,
     ...own,

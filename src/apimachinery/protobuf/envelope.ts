@@ -13,25 +13,33 @@ import { BackwardWriter, FieldCursor } from "./wire.ts";
 
 /** An object in its envelope. */
 export function encodeProtobuf(object: JsonObject, schema: StructSchema, gvk: { readonly apiVersion: string; readonly kind: string }): Uint8Array {
-  const { writer, afterRaw } = openEnvelopeWriter();
-  writeMessage(writer, object, messagePlan(schema));
-  return closeEnvelope(writer, afterRaw, gvk);
-}
-
-/** A writer in which what follows the object already stands; the object's message is to be written next. */
-export function openEnvelopeWriter(): { readonly writer: BackwardWriter; readonly afterRaw: number } {
   const writer = new BackwardWriter();
-  writer.string(4, "");
-  writer.string(3, "");
-  return { writer, afterRaw: writer.length };
+  writer.raw(envelopeEnd);
+  writeMessage(writer, object, messagePlan(schema));
+  return closeEnvelope(writer, { ...gvk, rawBytes: writer.length - envelopeEnd.length });
 }
 
-/** Puts what precedes the object in front of it. */
-export function closeEnvelope(writer: BackwardWriter, afterRaw: number, gvk: { readonly apiVersion: string; readonly kind: string }): Uint8Array {
-  writer.closeMessage(2, afterRaw);
+/** A message in its envelope. */
+export function envelopeOf(message: Uint8Array, gvk: { readonly apiVersion: string; readonly kind: string }): Uint8Array {
+  const writer = new BackwardWriter();
+  writer.raw(envelopeEnd);
+  writer.raw(message);
+  return closeEnvelope(writer, { ...gvk, rawBytes: message.length });
+}
+
+/** What stands behind the object: contentEncoding and contentType, both empty. */
+export const envelopeEnd: Uint8Array = Uint8Array.of(0x1a, 0, 0x22, 0);
+
+/** Puts what precedes an object of `rawBytes` bytes in front of what was written. */
+export function closeEnvelope(
+  writer: BackwardWriter,
+  { apiVersion, kind, rawBytes }: { readonly apiVersion: string; readonly kind: string; readonly rawBytes: number },
+): Uint8Array {
+  writer.varint(rawBytes);
+  writer.tag(2, 2);
   const afterType = writer.length;
-  writer.string(2, gvk.kind);
-  writer.string(1, gvk.apiVersion);
+  writer.string(2, kind);
+  writer.string(1, apiVersion);
   writer.closeMessage(1, afterType);
   writer.raw(protobufPrefix);
   return writer.finish();

@@ -19,6 +19,13 @@ export class BackwardWriter {
     return new Uint8Array(this.#buffer.buffer.slice(this.#buffer.byteOffset + this.#position, this.#buffer.byteOffset + this.#buffer.length));
   }
 
+  /** What was written, as a copy; the writer begins anew. */
+  take(): Uint8Array {
+    const bytes = Buffer.from(this.#buffer.subarray(this.#position));
+    this.#position = this.#buffer.length;
+    return bytes;
+  }
+
   tag(number: number, type: number): void {
     this.varint(number * 8 + type);
   }

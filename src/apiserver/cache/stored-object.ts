@@ -33,6 +33,8 @@ export class StoredObject {
   readonly createRevision: number;
   parsed: KubeObject | undefined;
   notes: BytesNotes | undefined;
+  /** Protobuf messages by group and version, while they are kept (Encodings). */
+  messages: Map<string, Uint8Array> | undefined;
   /** Where the metadata begin and where the version belongs, once somebody has looked: every answer with this object needs both. */
   #metadataAt = -1;
   #versionAt = -1;

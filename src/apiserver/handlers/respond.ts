@@ -1,5 +1,8 @@
 /** The answer of a handler that shows one object. */
+import { bytesResponse } from "../../apimachinery/request.ts";
 import type { ApiResponse } from "../../apimachinery/request.ts";
+import { apiVersionOf } from "../../apimachinery/object.ts";
+import { envelopeOf } from "../../apimachinery/protobuf/envelope.ts";
 import { canonicalize } from "../../apimachinery/encode/canonical.ts";
 import { sortedMembers } from "../../apimachinery/json.ts";
 import type { JsonObject } from "../../apimachinery/json.ts";
@@ -86,8 +89,16 @@ export async function respondStored(
   await prepareVersions(definition, [stored]);
   if (form.mediaType === "application/json" && form.transform === undefined && !form.isPretty && isServedAsStored(definition, stored))
     return timedNow(context, "serialize-response-object", () => jsonBytesResponse(status, stored.toJsonLine()));
+  if (form.mediaType === "application/vnd.kubernetes.protobuf" && form.transform === undefined && definition.codec === undefined) {
+    const message = timedNow(context, "serialize-response-object", () => context.server.encodings.protobuf(definition, stored));
+    return bytesResponse(status, form.mediaType, envelopeOf(message, gvkOf(definition)));
+  }
   const object = timedNow(context, "decode-response-object", () => readVersion(definition, stored));
   return respondObject(context, definition, object, options);
+}
+
+export function gvkOf({ group, version, kind }: ResourceDefinition): { apiVersion: string; kind: string } {
+  return { apiVersion: apiVersionOf(group, version), kind };
 }
 
 /** Text for people shows a custom resource's members in order. */
@@ -129,6 +140,7 @@ function inForm(
       return { shown: partialOf(object, form.transform.version), schema: partialSchema };
     case "PartialObjectMetadataList":
     case undefined:
+      context.server.encodings.count(definition, form.mediaType);
       return {
         shown: schema === undefined ? printedAs(definition, object, form) : canonicalize(object as unknown as JsonObject, schema),
         schema: schema ?? definition.schema,

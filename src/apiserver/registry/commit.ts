@@ -62,6 +62,7 @@ export async function commitPut(
   const storage = definition.storage!;
   const key = relativeKey(definition, target.namespace, target.name);
   const ttl = storage.ttlSeconds === undefined ? {} : { ttlSeconds: storage.ttlSeconds };
+  server.encodings.count(definition, "application/json");
   const forget = notes === undefined ? undefined : storage.cache.expect(bytes, notes);
   try {
     const result = await attempt(() => server.store.commit({ kind: "put", key: storage.prefix + key, value: bytes, expected, ...ttl }));

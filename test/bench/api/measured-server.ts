@@ -18,10 +18,15 @@ export class MeasuredServer implements AsyncDisposable {
     this.#folder = folder;
   }
 
+  /** Where it keeps its store and its keys. */
+  static dataOf(folder: string): string {
+    return path.join(folder, "data");
+  }
+
   /** Starts `bundle`, the built command, with the API server alone unless `components` says more, and the flag of `bin/coracle`. `nodeFlags` go to the server's Node. */
   static async start(options: MeasuredServerOptions): Promise<MeasuredServer> {
     const bundle = options.bundle ?? path.join(root, "dist", "coracle.mjs");
-    const folder = await mkdtemp(path.join(tmpdir(), "coracle-bench-api-"));
+    const folder = options.folder ?? (await mkdtemp(path.join(tmpdir(), "coracle-bench-api-")));
     const args = [
       "up",
       "--components",
@@ -32,21 +37,27 @@ export class MeasuredServer implements AsyncDisposable {
       "--port",
       String(options.port),
       "--data-dir",
-      path.join(folder, "data"),
+      MeasuredServer.dataOf(folder),
     ];
     const child = spawn(process.execPath, ["--max-semi-space-size=16", ...(options.nodeFlags ?? []), "--import", probe, bundle, ...args], {
       stdio: ["ignore", "pipe", "inherit"],
       env: { ...process.env, CORACLE_LOOP_PROBE: path.join(folder, "loop"), NODE_COMPILE_CACHE: path.join(path.dirname(bundle), ".compile-cache") },
     });
     await new Promise<void>((resolve, reject) => {
-      child.stdout.on("data", (chunk: Buffer) => chunk.includes("Kubernetes is ready") && resolve());
-      child.on("exit", (code) => void rm(folder, { recursive: true, force: true }).then(() => reject(new Error(`the server ended with ${code}`)), reject));
+      const failed = (code: number | null) =>
+        void rm(folder, { recursive: true, force: true }).then(() => reject(new Error(`the server ended with ${code}`)), reject);
+      child.on("exit", failed);
+      child.stdout.on("data", (chunk: Buffer) => {
+        if (!chunk.includes("Kubernetes is ready")) return;
+        child.off("exit", failed);
+        resolve();
+      });
     });
     return new MeasuredServer(child, folder);
   }
 
   get kubeconfig(): Promise<string> {
-    return readFile(path.join(this.#folder, "data", "kubeconfig"), "utf8");
+    return readFile(path.join(MeasuredServer.dataOf(this.#folder), "kubeconfig"), "utf8");
   }
 
   /** Seconds of CPU used so far, in steps of 10 ms. */
@@ -64,19 +75,32 @@ export class MeasuredServer implements AsyncDisposable {
   }
 
   async privateMiB(): Promise<number> {
+    return (await this.#mib("Private_Clean")) + (await this.heldMiB());
+  }
+
+  /** Private memory that the kernel cannot take back: without the pages of the store's file, which it maps and the kernel caches. */
+  heldMiB(): Promise<number> {
+    return this.#mib("Private_Dirty");
+  }
+
+  async #mib(name: string): Promise<number> {
     const rollup = await readFile(`/proc/${this.#child.pid}/smaps_rollup`, "utf8");
-    const kib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(rollup)?.[1] ?? 0);
-    return (kib("Private_Clean") + kib("Private_Dirty")) / 1024;
+    return Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(rollup)?.[1] ?? 0) / 1024;
   }
 
   /** The longest time in milliseconds that the event loop was blocked since this was last asked. */
   async longestBlockMs(): Promise<number> {
+    return (await this.longestBlock()).elapsedMs;
+  }
+
+  /** Of the longest blocks since this was last asked: by the clock, and by the processor time of the thread, which counts where the machine is shared. */
+  async longestBlock(): Promise<{ elapsedMs: number; cpuMs: number }> {
     const file = path.join(this.#folder, "loop");
     await rm(file, { force: true });
     this.#child.kill("SIGUSR2");
     for (;;) {
       const text = await readFile(file, "utf8").catch(() => undefined);
-      if (text !== undefined) return Number(text);
+      if (text !== undefined) return JSON.parse(text) as { elapsedMs: number; cpuMs: number };
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   }
@@ -86,10 +110,18 @@ export class MeasuredServer implements AsyncDisposable {
     await this.longestBlockMs();
   }
 
+  /** Ends it and returns the folder, with which another can go on. */
+  async stop(): Promise<string> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      const ended = new Promise((resolve) => this.#child.once("exit", resolve));
+      this.#child.kill("SIGTERM");
+      await ended;
+    }
+    return this.#folder;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    const ended = new Promise((resolve) => this.#child.once("exit", resolve));
-    this.#child.kill("SIGTERM");
-    await ended;
+    await this.stop();
     await rm(this.#folder, { recursive: true, force: true });
   }
 }
@@ -122,6 +154,8 @@ export interface MeasuredServerOptions {
   readonly bundle?: string;
   readonly nodeFlags?: readonly string[];
   readonly components?: string;
+  /** What `stop` of an earlier one returned: its store is served. */
+  readonly folder?: string;
   /** Further flags of `coracle up`. */
   readonly flags?: readonly string[];
 }

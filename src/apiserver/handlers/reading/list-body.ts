@@ -4,7 +4,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { encodeCborItem, encodeCborListHead } from "../../../apimachinery/cbor/write-cbor.ts";
 import { goJson } from "../../../apimachinery/json.ts";
 import type { JsonObject } from "../../../apimachinery/json.ts";
-import { encodeProtobufList } from "../../../apimachinery/protobuf/list.ts";
+import { protobufListPieces } from "../../../apimachinery/protobuf/list.ts";
 import type { ResponseBody } from "../../../apimachinery/request.ts";
 import type { StructSchema } from "../../../apimachinery/schema.ts";
 import type { StoredObject } from "../../cache/stored-object.ts";
@@ -48,16 +48,22 @@ function* cborChunks(head: JsonObject, { member, schema, count, itemAt }: Parame
 
 const cborItemsPerChunk = 32;
 
-/** Protobuf of a list: its length stands in front, so that it is made as a whole. */
+/** Protobuf of a list: its length stands in front, so that every message is made before the first byte leaves. */
 export async function protobufItems(
   head: JsonObject,
-  list: { readonly schema: StructSchema; readonly count: number; readonly itemAt: (index: number) => JsonObject },
+  list: { readonly schema: StructSchema; readonly count: number; readonly messageAt: (index: number) => Uint8Array },
   clock: Clock,
 ): Promise<ResponseBody> {
   const pacer = new Pacer(clock);
   const { apiVersion, kind } = head as { apiVersion: string; kind: string };
-  const bytes = await encodeProtobufList({ head, apiVersion, kind, ...list }, () => (pacer.isDue() ? pacer.turn() : undefined));
-  return { kind: "bytes", bytes };
+  const messages: Uint8Array[] = [];
+  for (let index = 0; index < list.count; index++) {
+    messages.push(list.messageAt(index));
+    if (pacer.isDue()) await pacer.turn();
+  }
+  const pieces = protobufListPieces({ head, schema: list.schema, apiVersion, kind, messages }, chunkBytes);
+  if (list.count <= longListItems) return { kind: "bytes", bytes: joined([...pieces]) };
+  return { kind: "stream", chunks: paced(pieces, clock), isDocument: true };
 }
 
 function isLong(items: readonly StoredObject[]): boolean {

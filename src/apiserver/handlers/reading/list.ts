@@ -3,7 +3,8 @@ import type { ApiResponse, ResponseBody } from "../../../apimachinery/request.ts
 import type { JsonObject } from "../../../apimachinery/json.ts";
 import { apiVersionOf, qualifiedResource } from "../../../apimachinery/object.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
-import type { StructSchema } from "../../../apimachinery/schema.ts";
+import { MessageEncoder } from "../../../apimachinery/protobuf/message-encoder.ts";
+import type { ListSchema, StructSchema } from "../../../apimachinery/schema.ts";
 import { typeRegistry } from "../../../api/registry.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { Pacer } from "../../../base/pacer.ts";
@@ -116,14 +117,16 @@ async function page(
   }
   const items: StoredObject[] = [];
   let lastKey = "";
-  const pacer = selection.isEverything ? undefined : new Pacer(options.clock);
+  const pacer = new Pacer(options.clock);
+  let looked = 0;
   for (const [key, stored] of state.prefixed(selection.keyPrefix, from)) {
     if (limit > 0 && items.length === limit) return { items, metadata: morePages(state, selection, { lastKey, revision, nextKey: key }) };
     if (selection.matches(stored)) {
       items.push(stored);
       lastKey = key;
     }
-    if (pacer?.isDue() === true) await pacer.turn();
+    // Without a selector there is little to do for each.
+    if ((!selection.isEverything || ++looked % 1024 === 0) && pacer.isDue()) await pacer.turn();
   }
   return { items, metadata: { resourceVersion: String(revision) } };
 }
@@ -151,8 +154,18 @@ export async function respondList(context: RequestContext, definition: ResourceD
   ) {
     return listResponse(form.mediaType, storedItems(listHead(definition, metadata), items, !definition.isCustom, clock));
   }
-  const objects = await parsed(definition, items, clock);
-  const isLong = objects.length > longListItems && !form.isPretty && form.mediaType !== "application/yaml";
+  const { encodings } = context.server;
+  if (form.mediaType === "application/vnd.kubernetes.protobuf" && form.transform === undefined && definition.codec === undefined) {
+    const schema = typeRegistry.kind(definition.group, definition.version, definition.listKind);
+    const messageAt = (index: number) => encodings.protobuf(definition, items[index]!);
+    if (schema !== undefined)
+      return listResponse(form.mediaType, await protobufItems(listHead(definition, metadata), { schema, count: items.length, messageAt }, clock));
+  }
+  const isLong = items.length > longListItems && !form.isPretty && form.mediaType !== "application/yaml";
+  // A long list is parsed while it is sent: all at once, the objects of a large cluster would take gigabytes.
+  const isParsedLater = isLong && definition.codec === undefined && definition.table?.printer.compare === undefined;
+  const objects = isParsedLater ? [] : await parsed(definition, items, clock);
+  const objectAt = (index: number) => objects[index] ?? readVersion(definition, items[index]!);
   switch (form.transform?.kind) {
     case "Table": {
       const options: TableOptions = {
@@ -165,7 +178,7 @@ export async function respondList(context: RequestContext, definition: ResourceD
       if (!isLong) return objectResponse(200, tableOf(definition, objects, options), form, tableSchema);
       const { rows: _, ...head } = tableOf(definition, [], options);
       const sorted = sortedForTable(definition, objects);
-      const rows = { member: "rows", count: sorted.length, itemAt: (index: number) => rowOf(definition, sorted[index]!, options) };
+      const rows = { member: "rows", count: items.length, itemAt: (index: number) => rowOf(definition, sorted[index] ?? objectAt(index), options) };
       return form.mediaType === "application/cbor"
         ? listResponse("application/cbor", cborItems(head as JsonObject, { schema: tableSchema, ...rows }, clock))
         : listResponse("application/json", writtenItems(head as JsonObject, rows, clock));
@@ -176,7 +189,7 @@ export async function respondList(context: RequestContext, definition: ResourceD
       const { items: _, ...head } = partialListOf([], transform, metadata);
       return longList(
         head as JsonObject,
-        { count: objects.length, itemAt: (index) => partialOf(objects[index]!, transform.version) },
+        { count: items.length, itemAt: (index) => partialOf(objectAt(index), transform.version) },
         { form, schema: partialListSchema, clock },
       );
     }
@@ -184,11 +197,11 @@ export async function respondList(context: RequestContext, definition: ResourceD
     case undefined: {
       const head = listHead(definition, metadata);
       const schema = typeRegistry.kind(definition.group, definition.version, definition.listKind);
-      // What is stored is canonical already.
-      const isAsStored = (index: number) => form.mediaType === "application/vnd.kubernetes.protobuf" && isServedAsStored(definition, items[index]!);
-      const itemAt = (index: number) =>
-        bareItem(isAsStored(index) ? (objects[index] as unknown as JsonObject) : printedAs(definition, objects[index]!, form), definition);
-      if (isLong) return longList(head, { count: objects.length, itemAt }, { form, schema, clock });
+      const itemAt = (index: number) => {
+        encodings.count(definition, form.mediaType);
+        return bareItem(printedAs(definition, objectAt(index), form), definition);
+      };
+      if (isLong) return longList(head, { count: items.length, itemAt }, { form, schema, clock });
       return objectResponse(200, { ...head, items: objects.map((_, index) => itemAt(index)) }, form, schema);
     }
   }
@@ -209,9 +222,12 @@ async function longList(
 ): Promise<ApiResponse> {
   const { form, schema, clock } = options;
   if (form.mediaType === "application/cbor") return listResponse("application/cbor", cborItems(head, { member: "items", schema, ...items }, clock));
-  const isProtobuf = form.mediaType === "application/vnd.kubernetes.protobuf" && schema !== undefined;
-  const body = isProtobuf ? await protobufItems(head, { schema, ...items }, clock) : writtenItems(head, { member: "items", ...items }, clock);
-  return listResponse(contentTypeOf(form, schema), body);
+  if (form.mediaType !== "application/vnd.kubernetes.protobuf" || schema === undefined)
+    return listResponse(contentTypeOf(form, schema), writtenItems(head, { member: "items", ...items }, clock));
+  const encoder = new MessageEncoder();
+  const itemSchema = (schema.fields.get("items")!.schema as ListSchema).items as StructSchema;
+  const messageAt = (index: number) => encoder.encode(items.itemAt(index), itemSchema);
+  return listResponse(form.mediaType, await protobufItems(head, { schema, count: items.count, messageAt }, clock));
 }
 
 function listResponse(contentType: string, body: ResponseBody): ApiResponse {

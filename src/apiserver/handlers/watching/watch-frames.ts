@@ -3,7 +3,7 @@ import { encodeCbor } from "../../../apimachinery/cbor/write-cbor.ts";
 import { goJson } from "../../../apimachinery/json.ts";
 import type { JsonObject } from "../../../apimachinery/json.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
-import { encodeProtobuf, encodeWatchEventProtobuf } from "../../../apimachinery/protobuf/envelope.ts";
+import { encodeProtobuf, envelopeOf, encodeWatchEventProtobuf } from "../../../apimachinery/protobuf/envelope.ts";
 import type { StructSchema } from "../../../apimachinery/schema.ts";
 import type { Status } from "../../../apimachinery/status.ts";
 import { jsonToYaml } from "../../../apimachinery/yaml/yaml-writer.ts";
@@ -15,6 +15,7 @@ import { isServedAsStored, readVersion } from "../../registry/versions/convert.t
 import { printed } from "../../registry/storage/object-codec.ts";
 import type { ResourceDefinition } from "../../registry/resource-definition.ts";
 import type { RequestContext } from "../../request-context.ts";
+import { gvkOf } from "../respond.ts";
 import { bookmarkObject, printedBookmark } from "./bookmarks.ts";
 import { parseIncludeObject, partialOf, partialSchema, tableOf, tableSchema } from "../reading/transform.ts";
 
@@ -67,8 +68,12 @@ export class FrameEncoder {
     const { transform, mediaType } = this.#form;
     if (transform === undefined && mediaType === "application/json" && isServedAsStored(this.#definition, stored))
       return Buffer.concat([heads[type], stored.toJson(), tail]);
-    const object = readVersion(this.#definition, stored);
-    return this.#frame(type, ...this.#shape(object));
+    if (transform === undefined && mediaType === "application/vnd.kubernetes.protobuf" && this.#definition.codec === undefined)
+      return Buffer.from(
+        encodeWatchEventProtobuf(type, envelopeOf(this.#context.server.encodings.protobuf(this.#definition, stored), gvkOf(this.#definition))),
+      );
+    if (transform === undefined) this.#context.server.encodings.count(this.#definition, mediaType);
+    return this.#frame(type, ...this.#shape(readVersion(this.#definition, stored)));
   }
 
   bookmark(revision: number, endsInitialEvents: boolean): Buffer {
