@@ -44,10 +44,16 @@ export async function findProcesses(isWanted: (words: readonly string[]) => bool
   const found: number[] = [];
   for (const name of await readdir("/proc")) {
     if (!/^\d+$/.test(name)) continue;
-    const commandLine = await readFile(`/proc/${name}/cmdline`, "utf8").catch(() => "");
-    if (commandLine !== "" && isWanted(commandLine.split("\0"))) found.push(Number(name));
+    const words = await readCommandLine(Number(name));
+    if (words.length > 0 && isWanted(words)) found.push(Number(name));
   }
   return found;
+}
+
+/** The words of its command line; none when there is no such process. */
+export async function readCommandLine(pid: number): Promise<readonly string[]> {
+  const text = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+  return text === "" ? [] : text.split("\0");
 }
 
 /** Ends a process at once; one that is gone already is no fault. */

@@ -6,7 +6,7 @@ import type { Programs } from "../../host/index.ts";
 import { connectContainerd, removeAllPods, resetContainerd, startContainerd, startProcessRuntime } from "../../kubelet/index.ts";
 import { resetNetwork } from "../../network/index.ts";
 import { resetProxy } from "../../proxy/index.ts";
-import { cniConfDirectory } from "../components/node/network.ts";
+import { addressDirectory, cniConfDirectory } from "../components/node/network.ts";
 import { removeCgroups } from "../components/node/node-cgroups.ts";
 import { runtimeDirectory } from "../components/node/node-runtime.ts";
 import { removeDataDirectory, removeEmptyDirectory } from "../files/data-directory.ts";
@@ -48,7 +48,15 @@ export async function resetInstance(environment: Environment, dataDir: string, g
 }
 
 function containerdOptions({ clock, log }: Environment, dataDir: string, programs: Programs) {
-  return { programs, clock, log, dataDirectory: dataDir, runtimeDirectory: runtimeDirectory(dataDir), cniConfDirectory: cniConfDirectory(dataDir) };
+  return {
+    programs,
+    clock,
+    log,
+    dataDirectory: dataDir,
+    runtimeDirectory: runtimeDirectory(dataDir),
+    cniConfDirectory: cniConfDirectory(dataDir),
+    addressDirectory: addressDirectory(dataDir),
+  };
 }
 
 /** Pods that are local processes, on each node of the data directory. */

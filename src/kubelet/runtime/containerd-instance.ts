@@ -10,13 +10,16 @@ import { deadline, sleep } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { detectCapabilities } from "../../host/capabilities.ts";
-import { findProcesses, killProcess, readProcessTree } from "../../host/processes.ts";
 import { createMounts } from "../../host/mounts.ts";
 import type { Programs } from "../../host/programs.ts";
 import { pauseImageName } from "../images/builtin-images.ts";
 import { connectContainerd } from "./containerd.ts";
 import { containerdToml } from "./containerd/containerd-config.ts";
+import { endShims, noteTraces, removeTraces } from "./containerd/earlier-traces.ts";
+import type { TracesOptions } from "./containerd/earlier-traces.ts";
+import { openSandboxes } from "./containerd/known-sandboxes.ts";
 import { detectCniBinDirectory } from "./containerd-requirements.ts";
+import { repeat } from "../repeat.ts";
 import type { ContainerRuntime } from "./cri.ts";
 import { removeAllPods } from "./remove-pods.ts";
 
@@ -29,6 +32,8 @@ export interface ContainerdInstanceOptions {
   /** Sockets and state: short, and gone after a reboot, such as `/run/coracle/ID`. */
   readonly runtimeDirectory: string;
   readonly cniConfDirectory: string;
+  /** Where the address plugin of that configuration notes which address is taken, for the clean-up after a killed containerd. */
+  readonly addressDirectory?: string;
   readonly containerdPath?: string;
 }
 
@@ -56,7 +61,7 @@ export async function startContainerd(options: ContainerdInstanceOptions, signal
   return {
     socketPath: paths.socket,
     snapshotter,
-    run: (runSignal) => keepRunning(options, paths, runSignal),
+    run: async (runSignal) => void (await Promise.all([keepRunning(options, paths, runSignal), keepClean(options, paths, runSignal)])),
     stop: () => stopContainerd(options, paths),
     reset: () => resetContainerd(options),
   };
@@ -72,16 +77,16 @@ export async function resetContainerd(options: ContainerdInstanceOptions): Promi
     await withRuntime(options, paths, removeAllPods).catch((error: unknown) => options.log.warn("Could not remove all pods", { error }));
   }
   await stopContainerd(options, paths);
-  await endShims(paths);
+  await endShims(paths.socket);
   const mounts = createMounts(options);
   for (const directory of [paths.state, paths.root]) {
     await mounts.unmountBelow(directory);
     await rm(directory, { recursive: true, force: true });
   }
-  for (const file of [paths.socket, `${paths.socket}.ttrpc`, paths.config, paths.pid, paths.log]) await rm(file, { force: true });
+  for (const file of [paths.socket, `${paths.socket}.ttrpc`, paths.config, paths.pid, paths.log, paths.traces]) await rm(file, { force: true });
 }
 
-type Paths = { socket: string; state: string; root: string; config: string; pid: string; log: string; registry: string };
+type Paths = { socket: string; state: string; root: string; config: string; pid: string; log: string; registry: string; traces: string };
 
 function pathsOf({ dataDirectory, runtimeDirectory }: ContainerdInstanceOptions): Paths {
   return {
@@ -92,6 +97,7 @@ function pathsOf({ dataDirectory, runtimeDirectory }: ContainerdInstanceOptions)
     pid: join(dataDirectory, "containerd.pid"),
     log: join(dataDirectory, "containerd.log"),
     registry: join(dataDirectory, "registries"),
+    traces: join(dataDirectory, "containerd-traces.json"),
   };
 }
 
@@ -123,6 +129,7 @@ async function detectSnapshotter(rootDirectory: string): Promise<string> {
 const overlayMagic = 0x794c7630;
 
 async function launch(options: ContainerdInstanceOptions, paths: Paths, signal?: AbortSignal): Promise<void> {
+  await noteTraces(tracesOf(options, paths));
   await rm(paths.socket, { force: true });
   const command = options.containerdPath ?? "containerd";
   const started = await options.programs.startDetached({ command, args: ["--config", paths.config] }, paths.log).catch((cause: unknown) => {
@@ -147,6 +154,37 @@ async function launch(options: ContainerdInstanceOptions, paths: Paths, signal?:
   } finally {
     limit.cancel();
   }
+  await removeEarlier(options, paths, signal).catch((error: unknown) => options.log.warn(notCleaned, { error }));
+}
+
+const notCleaned = "Could not remove what an earlier containerd had left";
+const cleaningMs = 30_000;
+
+/** The repair: shims that containerd could not connect to, and what failed when it was started. */
+function keepClean(options: ContainerdInstanceOptions, paths: Paths, signal: AbortSignal): Promise<void> {
+  return repeat({ ...options, intervalMs: cleaningMs, failure: notCleaned }, (inner) => removeEarlier(options, paths, inner), signal);
+}
+
+async function removeEarlier(options: ContainerdInstanceOptions, paths: Paths, signal?: AbortSignal): Promise<void> {
+  if (!(await exists(paths.traces))) return;
+  const sandboxes = openSandboxes({ socketPath: paths.socket, clock: options.clock });
+  try {
+    await removeTraces(tracesOf(options, paths), sandboxes, signal);
+  } finally {
+    sandboxes.close();
+  }
+}
+
+function tracesOf(options: ContainerdInstanceOptions, paths: Paths): TracesOptions {
+  const { addressDirectory, log } = options;
+  return {
+    file: paths.traces,
+    stateDirectory: paths.state,
+    socketPath: paths.socket,
+    ...(addressDirectory !== undefined && { addressDirectory }),
+    mounts: createMounts(options),
+    log,
+  };
 }
 
 async function keepRunning(options: ContainerdInstanceOptions, paths: Paths, signal: AbortSignal): Promise<void> {
@@ -221,12 +259,6 @@ async function stopContainerd(options: ContainerdInstanceOptions, paths: Paths):
     }
   }
   await rm(paths.pid, { force: true });
-}
-
-/** Shims outlive their containerd: those that it could not end any more are killed, with what runs below them. */
-async function endShims(paths: Paths): Promise<void> {
-  for (const shim of await findProcesses((words) => (words[0] ?? "").includes("containerd-shim") && words.includes(paths.socket)))
-    for (const { pid } of (await readProcessTree(shim)).toReversed()) killProcess(pid);
 }
 
 /** Whether `pid` still is what we started, not a later process with its number. */

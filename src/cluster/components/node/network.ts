@@ -23,6 +23,11 @@ export function cniConfDirectory(dataDir: string): string {
   return join(dataDir, "cni", "net.d");
 }
 
+/** Where the address plugin of that configuration notes which address is taken. */
+export function addressDirectory(dataDir: string): string {
+  return join(dataDir, "cni", "addresses");
+}
+
 export async function startNetwork(context: ComponentContext): Promise<AsyncDisposable> {
   const { environment, options, api, certificates, transportFor } = context;
   const running = new AsyncDisposableStack();
@@ -68,7 +73,7 @@ async function setUp(environment: Environment, options: UpOptions, programs: Pro
     });
     await writeCniConfig(
       cniConfDirectory(options.dataDir),
-      cniConfig({ instanceId: id, podCidrs: options.nodePodCidrs, addressDirectory: join(options.dataDir, "cni", "addresses") }),
+      cniConfig({ instanceId: id, podCidrs: options.nodePodCidrs, addressDirectory: addressDirectory(options.dataDir) }),
     );
   } catch (error) {
     throw new Error(

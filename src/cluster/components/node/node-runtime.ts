@@ -19,7 +19,7 @@ import { instanceId } from "../../instance-id.ts";
 import type { UpOptions } from "../../commands/up-options.ts";
 import { chooseRuntime } from "./choose-runtime.ts";
 import type { RuntimeKind } from "./choose-runtime.ts";
-import { cniConfDirectory } from "./network.ts";
+import { addressDirectory, cniConfDirectory } from "./network.ts";
 
 export interface NodeRuntime extends AsyncDisposable {
   readonly kind: RuntimeKind;
@@ -85,6 +85,7 @@ async function containerdPlace({ environment, options, programs, group }: NodeRu
     dataDirectory: options.dataDir,
     runtimeDirectory: directory,
     cniConfDirectory: cniConfDirectory(options.dataDir),
+    addressDirectory: addressDirectory(options.dataDir),
   });
   group.start("containerd", (signal) => instance.run(signal));
   return instance;
