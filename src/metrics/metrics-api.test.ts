@@ -1,6 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import { nodeMetrics, podMetrics } from "./metrics-api.ts";
+import { isMeasured, nodeMetrics, podMetrics } from "./metrics-api.ts";
 import type { Summary } from "./metrics-api.ts";
 
 const time = "2026-01-01T00:00:00Z";
@@ -41,4 +41,8 @@ test("what has not been measured, or not whole, is not told", () => {
   equal(podMetrics({ metadata: { ...metadata, namespace: "b" } }, summary), undefined);
   equal(podMetrics({ metadata }, undefined), undefined);
   equal(nodeMetrics({ metadata: { name: "n" } }, {}), undefined);
+  // Until the second look nobody knows what is used of the CPUs just now.
+  const first: Summary = { node: { cpu: { time }, memory: { workingSetBytes: 1 } } };
+  equal(nodeMetrics({ metadata: { name: "n" } }, first), undefined);
+  deepEqual([isMeasured(first), isMeasured(summary), isMeasured({ node: used(1, 1), pods: summary.pods!.slice(0, 1) })], [false, false, true]);
 });

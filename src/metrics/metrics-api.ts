@@ -45,6 +45,11 @@ export function podMetrics({ metadata }: DeepReadonly<Pod>, summary: Summary | u
   return { kind: "PodMetrics", apiVersion, metadata: metadataOf(metadata), ...measured(found!.containers![0]!), containers };
 }
 
+/** Whether the node and all containers have been: what they use of CPUs is known from the second look on. */
+export function isMeasured({ node, pods = [] }: Summary): boolean {
+  return [node, ...pods.flatMap(({ containers = [] }) => containers)].every((usage) => usageOf(usage) !== undefined);
+}
+
 export function metricsList(kind: string, items: readonly object[]): object {
   return { kind: `${kind}List`, apiVersion, metadata: {}, items };
 }

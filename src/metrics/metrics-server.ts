@@ -12,7 +12,7 @@ import { deadline } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { Client, resources } from "../client/index.ts";
-import { group, metricsList, nodeMetrics, podMetrics, resourceList, version } from "./metrics-api.ts";
+import { group, isMeasured, metricsList, nodeMetrics, podMetrics, resourceList, version } from "./metrics-api.ts";
 import type { Summary } from "./metrics-api.ts";
 
 export interface MetricsServerOptions {
@@ -100,7 +100,12 @@ export class MetricsServer {
     const known = this.#summaries.get(node);
     if (known !== undefined && clock.monotonicMs() - known.atMs < keptMs) return known.summary;
     const summary = node === "" ? Promise.resolve(undefined) : this.#ask(node);
-    this.#summaries.set(node, { atMs: clock.monotonicMs(), summary });
+    const entry = { atMs: clock.monotonicMs(), summary };
+    this.#summaries.set(node, entry);
+    // Who asks again soon wants to see the first measure as soon as there is one.
+    void summary.then((told) => {
+      if (told !== undefined && !isMeasured(told) && this.#summaries.get(node) === entry) this.#summaries.delete(node);
+    });
     return summary;
   }
 

@@ -174,7 +174,7 @@ class LocalImages {
 class ProcessStats {
   readonly #clock: Clock;
   readonly #pods: ProcessPods;
-  readonly #earlier = new WeakMap<ContainerRecord, { atMs: number; cpuMs: number; nanoCores: number }>();
+  readonly #earlier = new WeakMap<ContainerRecord, { atMs: number; cpuMs: number; nanoCores: number | undefined }>();
 
   constructor(clock: Clock, pods: ProcessPods) {
     this.#clock = clock;
@@ -188,19 +188,20 @@ class ProcessStats {
     const memory = { value: processes.reduce((sum, info) => sum + info.residentBytes, 0) };
     const timestamp = this.#clock.nowMs() * 1e6;
     const { id, metadata, labels, annotations } = showContainer(record);
+    const nanoCores = this.#rate(record, cpuMs);
     return {
       attributes: { id, metadata, labels, annotations },
-      cpu: { timestamp, usage_core_nano_seconds: { value: cpuMs * 1e6 }, usage_nano_cores: { value: this.#rate(record, cpuMs) } },
+      cpu: { timestamp, usage_core_nano_seconds: { value: cpuMs * 1e6 }, ...(nanoCores !== undefined && { usage_nano_cores: { value: nanoCores } }) },
       memory: { timestamp, working_set_bytes: memory, usage_bytes: memory, rss_bytes: memory },
     };
   }
 
-  /** Over the time since the last reading that is at least a second old. */
-  #rate(record: ContainerRecord, cpuMs: number): number {
+  /** Over the time since the last reading that is at least a second old; not known before the second one. */
+  #rate(record: ContainerRecord, cpuMs: number): number | undefined {
     const atMs = this.#clock.monotonicMs();
     const earlier = this.#earlier.get(record);
     if (earlier !== undefined && atMs - earlier.atMs < 1000) return earlier.nanoCores;
-    const nanoCores = earlier === undefined ? 0 : Math.max(0, Math.round(((cpuMs - earlier.cpuMs) / (atMs - earlier.atMs)) * 1e9));
+    const nanoCores = earlier === undefined ? undefined : Math.max(0, Math.round(((cpuMs - earlier.cpuMs) / (atMs - earlier.atMs)) * 1e9));
     this.#earlier.set(record, { atMs, cpuMs, nanoCores });
     return nanoCores;
   }

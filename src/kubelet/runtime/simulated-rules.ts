@@ -12,6 +12,9 @@
  */
 export type RuleName = "exit" | "stop" | "start" | "exec" | "pull" | "usage";
 
+/** Of a container that says nothing. */
+export const defaultMemoryBytes = 10 * 1024 * 1024;
+
 export type Rule = Readonly<Record<string, string>>;
 
 /** Undefined when the pod says nothing. */

@@ -26,7 +26,7 @@ import {
   showSandboxStatus,
 } from "./records/runtime-records.ts";
 import type { ContainerEnd, ContainerRecord } from "./records/runtime-records.ts";
-import { ruleFor, ruleNumber, ruleTimeMs } from "./simulated-rules.ts";
+import { defaultMemoryBytes, ruleFor, ruleNumber, ruleTimeMs } from "./simulated-rules.ts";
 import type { Rule, RuleName } from "./simulated-rules.ts";
 
 export interface SimulatedOptions {
@@ -241,7 +241,7 @@ class SimulatedRuntime {
     const rule = this.ruleOf("usage", record);
     const isRunning = record.state === "CONTAINER_RUNNING";
     const nanoCores = isRunning ? ruleNumber(rule, "cpu-millis", 1) * 1e6 : 0;
-    const memoryBytes = isRunning ? ruleNumber(rule, "memory-bytes", 10 * 1024 * 1024) : 0;
+    const memoryBytes = isRunning ? ruleNumber(rule, "memory-bytes", defaultMemoryBytes) : 0;
     const ranMs = record.startedAtMs === 0 ? 0 : (isRunning ? nowMs : record.finishedAtMs) - record.startedAtMs;
     return {
       attributes: { id, metadata, labels, annotations },

@@ -117,6 +117,8 @@ test("stats/summary: whole and brief", () => {
   const brief = JSON.parse(JSON.stringify(statsSummary(snapshot, { isBrief: true })));
   deepEqual(Object.keys(brief.pods[0]), ["podRef", "startTime", "containers", "cpu", "memory"]);
   equal(brief.pods[0].containers[0].cpu.usageNanoCores, 250_000_000);
+  const first = JSON.parse(JSON.stringify(statsSummary({ ...snapshot, nodeCpu: { ...snapshot.nodeCpu, nanoCores: undefined } }, { isBrief: true })));
+  deepEqual(first.node.cpu, { time: "1970-01-01T00:00:10Z", usageCoreNanoSeconds: 5_000_000_000 });
 });
 
 test("what the kernel tells", () => {

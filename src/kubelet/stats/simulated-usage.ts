@@ -3,7 +3,7 @@ import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod } from "../../api/core-v1/types.ts";
 import type { Machine } from "../node/machine.ts";
 import { containersOf } from "../pod-sync/runtime-names.ts";
-import { ruleFor, ruleNumber } from "../runtime/simulated-rules.ts";
+import { defaultMemoryBytes, ruleFor, ruleNumber } from "../runtime/simulated-rules.ts";
 import { diskUsage } from "./sums.ts";
 import type { NodeUsage, PodUsage, UsageSource } from "./usage.ts";
 
@@ -15,7 +15,8 @@ export function simulatedUsage(machine: Machine, pods: () => readonly DeepReadon
         .filter(isMeasured)
         .map((pod) => [pod.metadata.uid ?? "", podUsage(pod)]),
     );
-  return { node: async () => nodeUsage(machine, [...usages().values()]), pods: async () => usages() };
+  const plain = () => pods().filter((pod) => !isMeasured(pod));
+  return { node: async () => nodeUsage(machine, [...usages().values()], plain()), pods: async () => usages() };
 }
 
 const isMeasured = ({ metadata }: DeepReadonly<Pod>) => Object.keys(metadata.annotations ?? {}).some((name) => name.startsWith("simulated.coracle.dev/usage"));
@@ -38,7 +39,9 @@ function podUsage(pod: DeepReadonly<Pod>): PodUsage {
   };
 }
 
-function nodeUsage(machine: Machine, pods: readonly PodUsage[]): NodeUsage {
+/** `plain`: pods that say nothing of what they use. */
+function nodeUsage(machine: Machine, pods: readonly PodUsage[], plain: readonly DeepReadonly<Pod>[]): NodeUsage {
+  const plainBytes = plain.reduce((total, { spec }) => total + (spec?.containers?.length ?? 0) * defaultMemoryBytes, 0);
   const sum = (read: (pod: PodUsage) => number) => pods.reduce((total, pod) => total + read(pod), 0);
   const disk = (member: "bytes" | "inodes") => sum((pod) => diskUsage(pod, ["rootfs", "logs", "volumes"])[member]);
   const filesystem = {
@@ -49,7 +52,7 @@ function nodeUsage(machine: Machine, pods: readonly PodUsage[]): NodeUsage {
     inodesFree: Math.max(0, simulatedInodes - disk("inodes")),
   };
   return {
-    memory: { capacityBytes: machine.memoryBytes, availableBytes: Math.max(0, machine.memoryBytes - sum(({ memoryBytes = 0 }) => memoryBytes)) },
+    memory: { capacityBytes: machine.memoryBytes, availableBytes: Math.max(0, machine.memoryBytes - plainBytes - sum(({ memoryBytes = 0 }) => memoryBytes)) },
     nodefs: filesystem,
     imagefs: filesystem,
     isOneFilesystem: true,

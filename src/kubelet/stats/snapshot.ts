@@ -43,8 +43,8 @@ export interface ContainerSample {
 export interface CpuSample {
   readonly atMs: number;
   readonly nanoSeconds: number;
-  /** Used just now; 0 until there are two samples. */
-  readonly nanoCores: number;
+  /** Used just now; not known until there are two samples. */
+  readonly nanoCores: number | undefined;
 }
 
 export interface MemorySample {
@@ -90,8 +90,10 @@ export class StatsCollector {
     const pods = [...this.#options.workers()]
       .filter(({ runtime: seen }) => seen.containers.length > 0)
       .map((worker) => this.#pod(worker, { containers, sandboxes, disks, before, atMs }));
-    const nanoSeconds = node.cpuNanoSeconds ?? pods.reduce((sum, pod) => sum + pod.cpu.nanoSeconds, 0);
-    return { atMs, nodeName, startedMs: this.#startedMs, node, nodeCpu: this.#sample("", before, { atMs, nanoSeconds }), pods };
+    const { cpuNanoSeconds: nanoSeconds } = node;
+    // A machine that is only pretended uses what its pods use.
+    const nodeCpu = nanoSeconds === undefined ? totalCpu(pods, atMs) : this.#sample("", before, { atMs, nanoSeconds });
+    return { atMs, nodeName, startedMs: this.#startedMs, node, nodeCpu, pods };
   }
 
   #pod(worker: PodWorker, parts: SampleParts): PodSample {
@@ -111,11 +113,7 @@ export class StatsCollector {
     return {
       pod,
       containers,
-      cpu: {
-        atMs,
-        nanoSeconds: containers.reduce((total, { cpu }) => total + cpu.nanoSeconds, 0),
-        nanoCores: containers.reduce((total, { cpu }) => total + cpu.nanoCores, 0),
-      },
+      cpu: totalCpu(containers, atMs),
       memory: {
         atMs,
         usageBytes: sum("usageBytes"),
@@ -171,11 +169,22 @@ export class StatsCollector {
         : {
             atMs,
             nanoSeconds,
-            nanoCores: last === undefined || nanoSeconds < last.nanoSeconds ? 0 : Math.round(((nanoSeconds - last.nanoSeconds) * 1000) / (atMs - last.atMs)),
+            nanoCores:
+              last === undefined || nanoSeconds < last.nanoSeconds ? undefined : Math.round(((nanoSeconds - last.nanoSeconds) * 1000) / (atMs - last.atMs)),
           };
     this.#samples.set(key, sample);
     return sample;
   }
+}
+
+/** Of all together; what is used just now is known when it is of each. */
+export function totalCpu(parts: readonly { readonly cpu: CpuSample }[], atMs: number): CpuSample {
+  const isKnown = parts.every(({ cpu }) => cpu.nanoCores !== undefined);
+  return {
+    atMs,
+    nanoSeconds: parts.reduce((total, { cpu }) => total + cpu.nanoSeconds, 0),
+    nanoCores: isKnown ? parts.reduce((total, { cpu }) => total + (cpu.nanoCores ?? 0), 0) : undefined,
+  };
 }
 
 const minIntervalMs = 500;

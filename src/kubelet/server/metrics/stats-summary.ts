@@ -1,6 +1,7 @@
 /** `/stats/summary`: what pods and the node use (kubelet stats API v1alpha1). Pure. */
 import { formatTime } from "../../../apimachinery/time.ts";
 import { diskUsage } from "../../stats/sums.ts";
+import { totalCpu } from "../../stats/snapshot.ts";
 import type { ContainerSample, CpuSample, MemorySample, PodSample, StatsSnapshot } from "../../stats/snapshot.ts";
 import type { DiskUsage, FilesystemLevel, InterfaceUsage, NodeUsage } from "../../stats/usage.ts";
 
@@ -73,7 +74,11 @@ function containerStats(
   };
 }
 
-const cpuStats = ({ atMs, nanoCores, nanoSeconds }: CpuSample) => ({ time: formatTime(atMs), usageNanoCores: nanoCores, usageCoreNanoSeconds: nanoSeconds });
+const cpuStats = ({ atMs, nanoCores, nanoSeconds }: CpuSample) => ({
+  time: formatTime(atMs),
+  ...(nanoCores !== undefined && { usageNanoCores: nanoCores }),
+  usageCoreNanoSeconds: nanoSeconds,
+});
 
 function memoryStats({ atMs, usageBytes, workingSetBytes, rssBytes, pageFaults, majorPageFaults }: MemorySample): object {
   return { time: formatTime(atMs), usageBytes, workingSetBytes, rssBytes, pageFaults, majorPageFaults };
@@ -95,7 +100,7 @@ function nodeMemory({ memory }: NodeUsage, pods: readonly PodSample[], time: str
 function podsTotal(pods: readonly PodSample[], atMs: number): object {
   const sum = (read: (pod: PodSample) => number) => pods.reduce((total, pod) => total + read(pod), 0);
   return {
-    cpu: cpuStats({ atMs, nanoCores: sum(({ cpu }) => cpu.nanoCores), nanoSeconds: sum(({ cpu }) => cpu.nanoSeconds) }),
+    cpu: cpuStats(totalCpu(pods, atMs)),
     memory: memoryStats({
       atMs,
       usageBytes: sum(({ memory }) => memory.usageBytes),
