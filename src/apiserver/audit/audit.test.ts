@@ -1,15 +1,17 @@
 import { test } from "node:test";
 import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { PassThrough } from "node:stream";
 import { sleep } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import { seededRandom } from "../../base/random.ts";
 import { loopTurn } from "../../base/virtual-clock.ts";
 import { headerOf } from "../../apimachinery/request.ts";
-import type { UserInfo } from "../../apimachinery/request.ts";
+import type { ApiResponse, UserInfo } from "../../apimachinery/request.ts";
 import type { Mutation, MutationResult, Store } from "../../storage/index.ts";
 import { ask, openWatch } from "../../testing/ask.ts";
 import { TestCluster } from "../../testing/cluster.ts";
 import { KeptStore } from "../../testing/kept-store.ts";
+import type { NodeConnector } from "../streaming/node-connector.ts";
 import type { AuditEvent } from "./event.ts";
 import type { AuditRule } from "./policy.ts";
 
@@ -19,9 +21,10 @@ interface Options {
   readonly isStrict?: boolean;
   readonly fails?: boolean;
   readonly wrapStore?: (store: Store, clock: Clock) => Store;
+  readonly nodes?: NodeConnector;
 }
 
-async function start(rules: AuditRule[], { wrapStore, ...options }: Options = {}) {
+async function start(rules: AuditRule[], { wrapStore, nodes, ...options }: Options = {}) {
   const events: AuditEvent[] = [];
   const closings: number[] = [];
   const sink = {
@@ -34,6 +37,7 @@ async function start(rules: AuditRule[], { wrapStore, ...options }: Options = {}
   };
   const cluster = await TestCluster.start({
     ...(wrapStore !== undefined && { wrapStore }),
+    ...(nodes !== undefined && { nodes }),
     audit: { policy: { rules }, isStrict: options.isStrict === true, sink },
   });
   const of = (answer: { headers: Readonly<Record<string, string | readonly string[]>> }) =>
@@ -270,5 +274,65 @@ test("audit: of a long list it is told how long the client took for it", async (
   equal(annotations!["apiserver.latency.k8s.io/response-write"], "1.2s", "three pieces");
   equal(annotations!["apiserver.latency.k8s.io/total"], "1.2s");
   equal(annotations!["apiserver.latency.k8s.io/serialize-response-object"], "0s");
+  await cluster.close();
+});
+
+test("audit: connections into pods begin with the upgrade and end with the connection, over SPDY as over WebSocket", async () => {
+  const ends: (() => void)[] = [];
+  const send = async (): Promise<ApiResponse> => ({
+    status: 101,
+    headers: {},
+    body: { kind: "upgrade", accept: () => new Promise((resolve) => void ends.push(resolve)) },
+  });
+  const { cluster, events } = await start(
+    [{ level: "Metadata", resources: [{ group: "", resources: ["pods/exec", "pods/attach", "pods/portforward"] }] }, { level: "None" }],
+    {
+      nodes: { send, forward: send },
+    },
+  );
+  await ask(cluster, "POST", "/api/v1/nodes", { metadata: { name: "n" } });
+  await ask(
+    cluster,
+    "PATCH",
+    "/api/v1/nodes/n/status",
+    { status: { addresses: [{ type: "InternalIP", address: "192.0.2.1" }] } },
+    { "content-type": "application/merge-patch+json" },
+  );
+  await ask(cluster, "POST", "/api/v1/namespaces/default/serviceaccounts", { metadata: { name: "default" } });
+  const made = await ask(cluster, "POST", "/api/v1/namespaces/default/pods", {
+    metadata: { name: "p" },
+    spec: { nodeName: "n", containers: [{ name: "c", image: "i" }] },
+  });
+  equal(made.status, 201);
+  const told = () => events.splice(0).map(({ verb, stage, responseStatus, objectRef }) => [verb, objectRef?.subresource, stage, responseStatus?.code]);
+  for (const [subresource, query] of [
+    ["exec", "command=sh&stdout=true"],
+    ["attach", "stdout=true"],
+    ["portforward", "ports=80"],
+  ] as const) {
+    for (const [method, verb, upgrade] of [
+      ["POST", "create", "SPDY/3.1"],
+      ["GET", "get", "websocket"],
+    ] as const) {
+      const { body } = await cluster.handle({
+        method,
+        path: `/api/v1/namespaces/default/pods/p/${subresource}`,
+        query,
+        headers: { "user-agent": "test", connection: "Upgrade", upgrade },
+        body: new Uint8Array(),
+        peer: { address: "192.0.2.7", isHttp2: false, identity: { username: "admin", groups: ["system:masters", "system:authenticated"] } },
+        signal: new AbortController().signal,
+      });
+      ok(body.kind === "upgrade", body.kind === "bytes" ? Buffer.from(body.bytes).toString() : body.kind);
+      const accepted = body.accept({ stream: new PassThrough(), head: Buffer.alloc(0) });
+      deepEqual(told(), [
+        [verb, subresource, "RequestReceived", undefined],
+        [verb, subresource, "ResponseStarted", 101],
+      ]);
+      ends.shift()!();
+      await accepted;
+      deepEqual(told(), [[verb, subresource, "ResponseComplete", 101]]);
+    }
+  }
   await cluster.close();
 });
