@@ -40,7 +40,9 @@ export class Cacher {
   /** The question that the store is being asked, and the one that comes next. */
   #answer: Promise<number> | undefined;
   #nextAnswer: Promise<number> | undefined;
-  readonly #waiters = new Heap<{ revision: number; resolve: () => void }>((a, b) => a.revision - b.revision);
+  readonly #waiters = new Heap<{ revision: number; resolve: () => void; reject: (reason: unknown) => void }>((a, b) => a.revision - b.revision);
+  /** Set when the store is followed no longer: nobody would ever be woken. */
+  #end: { readonly reason: unknown } | undefined;
 
   constructor(options: CacherOptions) {
     this.#options = options;
@@ -65,7 +67,10 @@ export class Cacher {
   /** Reads everything under the root, then follows the store until `signal` aborts. Resolves when the first read is done. */
   async start(signal: AbortSignal, run: (task: (signal: AbortSignal) => Promise<void>) => void): Promise<void> {
     await this.#loadAll();
-    run((taskSignal) => this.#follow(AbortSignal.any([signal, taskSignal])));
+    run(async (taskSignal) => {
+      const either = AbortSignal.any([signal, taskSignal]);
+      await this.#follow(either).finally(() => this.#letGo(either.reason ?? new Error("the store is followed no longer")));
+    });
   }
 
   /** Fills a cache made after `start` (a new custom resource) from the store. */
@@ -88,10 +93,11 @@ export class Cacher {
     this.#caches.delete(prefix);
   }
 
-  /** Resolves once every event up to `revision` has been applied. */
+  /** Resolves once every event up to `revision` has been applied. Rejects with the reason of the abort when the store is followed no longer. */
   waitFor(revision: number): Promise<void> {
     if (revision <= this.#revision) return Promise.resolve();
-    return new Promise((resolve) => this.#waiters.push({ revision, resolve }));
+    if (this.#end !== undefined) return Promise.reject(this.#end.reason);
+    return new Promise((resolve, reject) => this.#waiters.push({ revision, resolve, reject }));
   }
 
   /**
@@ -167,6 +173,11 @@ export class Cacher {
       this.#waiters.pop();
       next.resolve();
     }
+  }
+
+  #letGo(reason: unknown): void {
+    this.#end = { reason };
+    for (let next = this.#waiters.pop(); next !== undefined; next = this.#waiters.pop()) next.reject(reason);
   }
 
   #object(cache: ResourceCache, item: StoredValue): StoredObject {
