@@ -3,7 +3,7 @@
 //   node tools/test.ts [PATH…]             the files and folders named (no checks)
 //   node tools/test.ts --e2e [PATH…]       the long end-to-end runs, test/e2e/**/*.e2e.ts
 //   node tools/test.ts --simulate [PATH…]  only *.simulation.test.ts; as many seeds as CORACLE_SEEDS (100), from CORACLE_FIRST_SEED (1) on where the simulation takes it
-//   node tools/test.ts --plants [PATH…]    the same with faults planted in the controllers: prints which were found, fails under 95 %
+//   node tools/test.ts --plants [PATH…]    the same with faults planted in the controllers: prints which were found, fails under 95 %; and MyDatabase without each of its rules
 //   --name PATTERN                         only tests whose name matches
 //
 // Pure tests share this process. A file named *.process.test.ts, or under test/e2e, starts programs and gets a process of its own.
@@ -54,7 +54,7 @@ const isolated = files.filter((file) => file.endsWith(".process.test.ts") || fil
 const pure = files.filter((file) => !isolated.includes(file));
 const skips: Skip[] = [];
 await runTests(pure, { isolation: "none", timeout: 120_000 });
-const isLong = options.e2e === true || options.simulate === true;
+const isLong = options.e2e === true || options.simulate === true || options.plants === true;
 await runTests(isolated, { isolation: "process", concurrency: 2, timeout: isLong ? 3_600_000 : 300_000 });
 
 finish();
@@ -82,7 +82,8 @@ function runCheck(name: string, args: readonly string[]): void {
 
 function testFiles(): string[] {
   const pattern = options.e2e === true ? "*.e2e.ts" : options.simulate === true || options.plants === true ? "*.simulation.test.ts" : "*.test.ts";
-  const places = positionals.length > 0 ? positionals : options.plants === true ? ["src/controllers"] : ["src", "test"];
+  const places =
+    positionals.length > 0 ? positionals : options.plants === true ? ["src/controllers", "test/e2e/my-database.simulation.test.ts"] : ["src", "test"];
   return places.flatMap((place) => (statSync(place).isDirectory() ? globSync(`${place}/**/${pattern}`).sort() : [path.normalize(place)]));
 }
 

@@ -1,8 +1,9 @@
 /**
  * Who is the primary, who follows, and who must have a transaction before it counts: the part that must not lose any. Pure.
  *
- * The record (term, primary, synchronous, failover) is the object's status. A pass either changes the record or acts on it, never both: an
- * order is given only when the record that allows it is stored. Invariant: every acknowledged transaction is on the primary, and on one of
+ * The record (term, primary, requires, synchronous, failover) is the object's status, stored only on top of the one that was decided from. A
+ * pass either changes the record or acts on it, never both: an order is given only when the record that says so is stored, so that no earlier
+ * change, late on its way, can take its place. Invariant: every acknowledged transaction is on the primary, and on one of
  * `synchronous` if there are any. So a failover asks all of `synchronous`, after each has let go of the primary, and takes the one that
  * has most; without `synchronous`, or with one of them out of reach, it waits for the primary and asks for a person.
  */
@@ -12,6 +13,8 @@ export interface ClusterRecord {
   readonly primary?: string;
   readonly term?: number;
   readonly isInitialized?: boolean;
+  /** Whom the primary is told to require, at most one. */
+  readonly requires?: readonly string[];
   readonly synchronous?: readonly string[];
   readonly lostSinceMs?: number;
   readonly failover?: { readonly term: number; readonly candidates: readonly string[] };
@@ -58,7 +61,7 @@ export function decide(situation: Situation): Decision {
   if (record.primary === undefined) {
     const first = members.find(({ ordinal }) => ordinal === 0);
     if (first?.state === undefined) return hold(situation, `waiting for ${name}-0`);
-    return change(situation, { primary: first.name, term: 1, synchronous: [] }, `${first.name} is to be the first primary`);
+    return change(situation, { primary: first.name, term: 1, requires: [], synchronous: [] }, `${first.name} is to be the first primary`);
   }
   if (record.failover !== undefined) return decideFailover(situation, record.failover);
   const primary = members.find((member) => member.name === record.primary);
@@ -111,7 +114,10 @@ function decideFailover(situation: Situation, { term, candidates }: NonNullable<
   }
   const chosen = states.toSorted((a, b) => b.state.timeline - a.state.timeline || b.state.position - a.state.position)[0]!;
   const event = { type: "Normal", reason: "FailedOver", message: `${chosen.name} is the primary now, in place of ${record.primary}` } as const;
-  return { ...change(situation, { primary: chosen.name, term, synchronous: [], failover: undefined, lostSinceMs: undefined }, event.message), event };
+  return {
+    ...change(situation, { primary: chosen.name, term, requires: [], synchronous: [], failover: undefined, lostSinceMs: undefined }, event.message),
+    event,
+  };
 }
 
 /** The primary can be reached: it is started if need be, the others follow it, one of them synchronously. */
@@ -123,12 +129,7 @@ function decideServing(situation: Situation, primary: Member, state: AgentState)
   if (state.mode === "empty")
     return order(situation, primary, { kind: "initialize", term, ...(restoreFrom !== undefined && { backup: restoreFrom }) }, `${primary.name} is initialised`);
   if (state.mode !== "primary" || state.term !== term) {
-    return order(
-      situation,
-      primary,
-      { kind: "promote", term, requires: (record.synchronous ?? []).slice(0, 1) },
-      `${primary.name} is started as the primary of term ${term}`,
-    );
+    return order(situation, primary, { kind: "promote", term, requires: record.requires ?? [] }, `${primary.name} is started as the primary of term ${term}`);
   }
   if (record.isInitialized !== true) return change(situation, { isInitialized: true }, `${primary.name} serves`);
   const follows = members.filter(
@@ -146,23 +147,24 @@ function decideServing(situation: Situation, primary: Member, state: AgentState)
 function decideSynchronous(situation: Situation, primary: Member, state: AgentState): Decision | undefined {
   const { record } = situation;
   const recorded = record.synchronous ?? [];
+  const intended = record.requires ?? [];
   const required = state.requires ?? [];
   const standbys = state.standbys ?? {};
   const wanted = wantedSynchronous(situation, primary, required, standbys);
-  const require = (requires: readonly string[], why: string) => order(situation, primary, { kind: "require", term: termOf(record), requires }, why);
-  if (wanted === undefined) {
-    if (recorded.length > 0) return change(situation, { synchronous: [] }, `no instance can follow ${primary.name} synchronously`);
-    return required.length > 0 ? require([], `${primary.name} goes on alone`) : undefined;
+  if (wanted !== intended[0]) {
+    if (wanted === undefined) return change(situation, { requires: [], synchronous: [] }, `no instance can follow ${primary.name} synchronously`);
+    // With nobody on record nobody is known to have everything: neither whoever is required until now, nor its successor.
+    const synchronous = recorded.length === 0 ? [] : [...new Set([...recorded, wanted])];
+    return change(situation, { requires: [wanted], synchronous }, `${wanted} is to have every transaction`);
   }
-  if (required.length === 1 && required[0] === wanted) {
-    const hasAll = (standbys[wanted] ?? 0) >= (state.requiresSince ?? Number.POSITIVE_INFINITY);
-    if (hasAll && (recorded.length !== 1 || recorded[0] !== wanted)) return change(situation, { synchronous: [wanted] }, `${wanted} has every transaction`);
-    return undefined;
+  if (required[0] !== wanted) {
+    const why = wanted === undefined ? `${primary.name} goes on alone` : `${primary.name} waits for ${wanted} from now on`;
+    return order(situation, primary, { kind: "require", term: termOf(record), requires: intended }, why);
   }
-  const mustKnow = required.length === 0 ? [] : [...required, wanted];
-  if (!mustKnow.every((name) => recorded.includes(name)))
-    return change(situation, { synchronous: [...new Set([...recorded, ...mustKnow])] }, `${wanted} takes over from ${required.join()}`);
-  return require([wanted], `${wanted} is to have every transaction`);
+  if (wanted === undefined) return undefined;
+  const hasAll = (standbys[wanted] ?? 0) >= (state.requiresSince ?? Number.POSITIVE_INFINITY);
+  const isRecorded = recorded.length === 1 && recorded[0] === wanted;
+  return hasAll && !isRecorded ? change(situation, { synchronous: [wanted] }, `${wanted} has every transaction`) : undefined;
 }
 
 /** Who should follow synchronously: whoever does, unless it is about to go; else whoever has most. */
@@ -194,7 +196,10 @@ function decideMoves(situation: Situation, primary: Member, state: AgentState): 
   const leaving = leavingNext(situation, primary);
   if (leaving !== undefined && !synchronous.includes(leaving.name))
     return { ...hold(situation, `${leaving.name} is replaced by one of the new version`), replace: [leaving.name] };
-  const isWhole = members.filter((member) => member !== primary && member.ordinal < replicas).every(({ name }) => streaming[name] !== undefined);
+  // Its state may have been asked for a moment before it began to stream: that it is of the new version is a question of its own.
+  const isWhole = members
+    .filter((member) => member !== primary && member.ordinal < replicas)
+    .every(({ name, isCurrent }) => isCurrent && streaming[name] !== undefined);
   if (leaving !== undefined || !isWhole) return hold(situation, "waiting until every instance follows");
   const mustMove = primary.ordinal >= replicas || !primary.isCurrent;
   if (!mustMove) return hold(situation, "as it should be");
@@ -205,11 +210,17 @@ function decideMoves(situation: Situation, primary: Member, state: AgentState): 
   return { ...change(situation, { failover: { term: termOf(record) + 1, candidates: synchronous } }, event.message), event };
 }
 
-/** How many instances there must be: as many as asked for, but none that is needed goes. */
+/** How many instances there must be: as many as asked for, but none that is needed goes, also while its pod is not there. */
 export function instancesNeeded({ replicas, record, members }: Pick<Situation, "replicas" | "record" | "members">): number {
   const required = members.find(({ name }) => name === record.primary)?.state?.requires ?? [];
-  const needed = [record.primary, ...(record.synchronous ?? []), ...(record.failover?.candidates ?? []), ...required];
-  return Math.max(replicas, ...members.filter(({ name }) => needed.includes(name)).map(({ ordinal }) => ordinal + 1));
+  const { primary, requires = [], synchronous = [], failover } = record;
+  const needed = [...(primary === undefined ? [] : [primary]), ...requires, ...synchronous, ...(failover?.candidates ?? []), ...required];
+  return Math.max(replicas, ...needed.map((name) => ordinalOf(name) + 1));
+}
+
+/** Of a pod of a StatefulSet. */
+export function ordinalOf(name: string): number {
+  return Number(/\d+$/.exec(name)?.[0]);
 }
 
 function isFollowing(state: AgentState, primary: string, term: number): boolean {

@@ -6,7 +6,7 @@ import type { Action, Desired, ObserveInput, Operator, PlanInput, View } from "c
 import type { AgentState, Agents, Instance, Order } from "./agent.ts";
 import { childrenOf } from "./children.ts";
 import type { InstanceImage, Passwords } from "./children.ts";
-import { decide, instancesNeeded } from "./decide.ts";
+import { decide, instancesNeeded, ordinalOf } from "./decide.ts";
 import type { ClusterRecord, Decision, Member, Situation } from "./decide.ts";
 import { backups, databases, labels } from "./resources.ts";
 import type { DatabaseBackup, MyDatabase } from "./resources.ts";
@@ -44,6 +44,7 @@ interface Observed {
 function databaseReconciler(agents: Agents, how: InstanceImage) {
   return defineReconciler<MyDatabase, Observed>({
     for: databases,
+    keepsRecord: true,
     owns: [resources.statefulSets, resources.services, resources.secrets],
     watches: [watch(resources.pods, { keys: databaseKey }), watch(backups, { keys: ({ metadata, spec }) => [`${metadata.namespace}/${spec.database}`] })],
     observe: async (input) => {
@@ -144,7 +145,7 @@ function membersOf(input: PlanInput<MyDatabase, Observed>): Member[] {
   const { version } = input.object.spec;
   return podsOf(input).map(({ metadata, status }) => ({
     name: metadata.name!,
-    ordinal: Number(/\d+$/.exec(metadata.name!)?.[0]),
+    ordinal: ordinalOf(metadata.name!),
     host: status?.podIP ?? "",
     isCurrent: metadata.labels?.[labels.version] === version,
     isGoingAway: metadata.deletionTimestamp !== undefined,
@@ -226,11 +227,12 @@ function oldBackups(input: DatabaseView): Action[] {
 
 type Status = NonNullable<PlanInput<MyDatabase>["object"]["status"]>;
 
-function recordOf({ primary, term, isInitialized, synchronous, lostSince, failover }: Partial<Status>): ClusterRecord {
+function recordOf({ primary, term, isInitialized, requires, synchronous, lostSince, failover }: Partial<Status>): ClusterRecord {
   return {
     ...(primary !== undefined && { primary }),
     ...(term !== undefined && { term }),
     ...(isInitialized !== undefined && { isInitialized }),
+    ...(requires !== undefined && { requires }),
     ...(synchronous !== undefined && { synchronous }),
     ...(lostSince !== undefined && { lostSinceMs: Date.parse(lostSince) }),
     ...(failover !== undefined && { failover }),

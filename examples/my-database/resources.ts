@@ -26,6 +26,8 @@ export const databases = defineResource({
     /** Grows with every change of the primary; instances refuse orders of older terms. */
     term: schema.integer().optional(),
     isInitialized: schema.boolean().optional(),
+    /** Whom the primary is told to wait for, at most one. */
+    requires: names.optional(),
     /** One of these has every acknowledged transaction, besides the primary. */
     synchronous: names.optional(),
     lostSince: schema.time().optional(),

@@ -1,9 +1,10 @@
 /** A cluster with the operator and simulated PostgreSQL, as the tests use it. */
-import { startCluster, seededRandom } from "coracle/testing";
-import type { Cluster, Random, StartClusterOptions } from "coracle/testing";
+import { Client, InformerSet, resources } from "coracle/client";
+import { sleep, startCluster, seededRandom } from "coracle/testing";
+import type { Cluster, ClusterComponent, Random, StartClusterOptions } from "coracle/testing";
 import { isConditionTrue } from "coracle/operator";
 import { databaseOperator } from "../operator.ts";
-import { databases } from "../resources.ts";
+import { databases, labels } from "../resources.ts";
 import type { MyDatabase } from "../resources.ts";
 import { SimulatedPostgres } from "./simulated-postgres.ts";
 import type { SimulationOptions } from "./simulated-postgres.ts";
@@ -28,7 +29,7 @@ export async function setStage(
   const random = seededRandom(seed * 7919);
   const cluster = await startCluster({ seed, nodes: 3, ...(options.faults !== undefined && { wrapTransport: options.faults }) });
   const world = new SimulatedPostgres({ random, ...(options.lateOrders !== undefined && { lateOrders: options.lateOrders }) });
-  cluster.start("postgres", world.run);
+  cluster.start("postgres", servers(world));
   const operator = databaseOperator(world, image);
   await cluster.run(operator);
   const database = async (name = "orders") => cluster.client.get(databases, "default", name);
@@ -54,6 +55,25 @@ export async function setStage(
       }),
   };
 }
+
+/** The instances are the pods of databases, and time passes in them as it does in the cluster. */
+function servers(world: SimulatedPostgres): ClusterComponent {
+  return async ({ transportFor, clock, random, log, signal }) => {
+    const client = new Client({ transport: transportFor({ username: "world", groups: ["system:masters"] }), clock, userAgent: "world" });
+    await using informers = new InformerSet({ client, clock, random, log });
+    informers.get(resources.pods, { labelSelector: labels.database }).subscribe(({ kind, object: { metadata, status } }) => {
+      const isRunning = kind !== "delete" && metadata.deletionTimestamp === undefined && status?.phase === "Running";
+      if (isRunning) world.podRuns(metadata.name!, metadata.uid!);
+      else world.podEnds(metadata.name!, metadata.uid!);
+    });
+    while (!signal.aborted) {
+      world.tick(clock.nowMs());
+      await sleep(clock, tickMs, signal).catch(() => undefined);
+    }
+  };
+}
+
+const tickMs = 250;
 
 export function orders(spec: Partial<MyDatabase["spec"]> = {}, name = "orders"): MyDatabase {
   return databases.object({ name, namespace: "default" }, { version: "15.5", replicas: 3, ...spec });

@@ -76,3 +76,17 @@ test("children that cannot be owned are a programmer's error", () => {
     { reason: "ChildConflict" },
   );
 });
+
+test("a guarded status is refused on another version, and what it was stored on does not make it another", () => {
+  const memory = new AppliedMemory();
+  const status = { resource: resources.configMaps as never, object: { ...owner, metadata: { name: "o", namespace: "ns" }, status: { term: 1 } } as never };
+  const apply = (resourceVersion: string, isGuarded: boolean) =>
+    memory.apply("ns/o", status, { ...owner, metadata: { ...owner.metadata, resourceVersion } }, { fieldManager: "op", subresource: "status", isGuarded });
+  const versionOf = ([action]: ReturnType<typeof apply>) =>
+    action?.kind === "patch" ? (action.patch.body as { metadata: { resourceVersion?: string } }).metadata.resourceVersion : action?.kind;
+  equal(versionOf(apply("1", false)), undefined);
+  const guarded = apply("1", true);
+  equal(versionOf(guarded), "1");
+  if (guarded[0]?.kind === "patch") guarded[0].onDone?.({ ...owner, metadata: { ...owner.metadata, resourceVersion: "2" } });
+  deepEqual(apply("2", true), []);
+});

@@ -38,12 +38,15 @@ export class AppliedMemory {
     this.#byOwner.delete(ownerKey);
   }
 
-  /** The apply of one object as an action; none when the server has it already. `subresource` `status` applies a status. */
+  /**
+   * The apply of one object as an action; none when the server has it already. `subresource` `status` applies a status; `isGuarded`: it is
+   * refused when the object is not `live` any more.
+   */
   apply(
     ownerKey: string,
     { resource, object }: Child,
     live: DeepReadonly<KubeObject> | undefined,
-    how: { fieldManager: string; subresource?: string },
+    how: { fieldManager: string; subresource?: string; isGuarded?: boolean },
   ): Action[] {
     const known = this.#ofOwner(ownerKey);
     const key = `${resourceLabel(resource)} ${objectKey(object.metadata.namespace ?? "", object.metadata.name ?? "")} ${how.subresource ?? ""}`;
@@ -54,12 +57,13 @@ export class AppliedMemory {
       known.set(key, { desired: object, resourceVersion: answer.metadata.resourceVersion ?? "" });
       return [];
     };
-    const { fieldManager, subresource } = how;
+    const { fieldManager, subresource, isGuarded } = how;
+    const guard = isGuarded === true && live?.metadata.resourceVersion !== undefined ? { resourceVersion: live.metadata.resourceVersion } : {};
     return [
       patchAction(
         resource,
         object,
-        { type: "apply", body: object, isForced: true, fieldManager },
+        { type: "apply", body: { ...object, metadata: { ...object.metadata, ...guard } }, isForced: true, fieldManager },
         { onDone: remember, ...(subresource !== undefined && { subresource }) },
       ),
     ];

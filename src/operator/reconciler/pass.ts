@@ -82,7 +82,7 @@ function planOf<T extends KubeObject, Observed>(pass: Pass<T, Observed>, desired
 }
 
 function statusActions<T extends KubeObject, Observed>(
-  { resource, input }: Pass<T, Observed>,
+  { options, resource, input }: Pass<T, Observed>,
   { status, conditions }: Desired<T>,
   { operatorName, applied }: PassContext,
 ): Action[] {
@@ -100,7 +100,11 @@ function statusActions<T extends KubeObject, Observed>(
     metadata: { name: name ?? "", ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) },
     status: whole,
   };
-  return applied.apply(keyOf(object), { resource, object: body }, object, { fieldManager: operatorName, subresource: "status" });
+  return applied.apply(keyOf(object), { resource, object: body }, object, {
+    fieldManager: operatorName,
+    subresource: "status",
+    isGuarded: options.keepsRecord === true,
+  });
 }
 
 /** Refused when somebody changed the object meanwhile: their finalizers must not be lost. */

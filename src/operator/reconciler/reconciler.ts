@@ -36,6 +36,11 @@ export interface ReconcilerOptions<T extends KubeObject, Observed> {
   readonly isRelevant?: (change: Change<T>) => boolean;
   /** Objects worked on at the same time. Default 5. */
   readonly workers?: number;
+  /**
+   * The status is a memory and not only a view: it is stored only on the object that the plan was made from, else the plan is made again.
+   * Default false: the newest status wins.
+   */
+  readonly keepsRecord?: boolean;
   /** Pauses before an object that failed comes again. Default: 5 ms, doubled up to 1,000 s. */
   readonly backoff?: BackoffPolicy;
   /** Looks at what the API does not tell: the database behind a pod, a cloud's account. A rejection brings the object again later. */
