@@ -3,12 +3,12 @@ import { runOperator } from "coracle/operator";
 import { httpAgents } from "./http-agents.ts";
 import { databaseOperator } from "./operator.ts";
 
-const { MYDB_IMAGE = "coracle.local/mydb", MYDB_COMMAND, MYDB_BACKUPS } = process.env;
+const { MYDB_IMAGE = "coracle.local/mydb", MYDB_COMMAND, MYDB_BACKUPS, MYDB_PROGRAMS } = process.env;
 const operator = databaseOperator(httpAgents, {
   image: (version) => `${MYDB_IMAGE}:${version}`,
   // Without containers (`coracle up --runtime process`) the agent is a program of this machine.
   ...(MYDB_COMMAND !== undefined && { command: MYDB_COMMAND.split(" ") }),
-  ...(MYDB_BACKUPS !== undefined && { env: { BACKUPS: MYDB_BACKUPS } }),
+  env: { ...(MYDB_BACKUPS !== undefined && { BACKUPS: MYDB_BACKUPS }), ...(MYDB_PROGRAMS !== undefined && { PG_PROGRAMS: MYDB_PROGRAMS }) },
 });
 if (process.argv[2] === "manifests") console.log(operator.yaml({ image: process.argv[3] ?? "my-database:latest" }));
 else await runOperator(operator);

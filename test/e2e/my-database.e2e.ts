@@ -5,11 +5,12 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, readlink } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
 import { run } from "../../examples/my-database/postgres/commands.ts";
 import { Instance, Session, until } from "./instance.ts";
+import { PostgresPrograms } from "./postgres-programs.ts";
 
 const example = path.resolve(import.meta.dirname, "../../examples/my-database");
 const skip = existsSync("/usr/lib/postgresql/15/bin/postgres") ? false : "needs Debian's package postgresql-15";
@@ -18,6 +19,8 @@ const isRoot = process.getuid?.() === 0;
 const user = isRoot ? { uid: 65_534 } : {};
 
 test("MyDatabase on PostgreSQL", { skip }, async () => {
+  await using programs = await PostgresPrograms.create();
+  const { older, newer } = programs;
   await using instance = await Instance.create();
   if (isRoot) await run("/bin/chown", ["-R", "65534:65534", path.dirname(instance.dataDir)]);
   await instance.start({ ...user, args: ["--port", "16481", "--kubelet.port=16482", "--runtime", "process", "--store", "memory"] });
@@ -29,13 +32,14 @@ test("MyDatabase on PostgreSQL", { skip }, async () => {
     KUBECONFIG: path.join(instance.dataDir, "kubeconfig"),
     MYDB_COMMAND: `${process.execPath} ${path.join(example, "postgres", "agent-main.ts")}`,
     MYDB_BACKUPS: backupFolder,
+    MYDB_PROGRAMS: programs.folder,
   };
   await using operator = new Session(spawn(process.execPath, ["--conditions=coracle-source", "main.ts"], { cwd: example, env }));
-  await operator.saw(/Started operator/);
+  await operator.saw(/Started operator/, 120_000);
   const database = new Database(instance, "orders");
   try {
     await instance.kubectl("wait", "--for=condition=Established", "crd/mydatabases.mydb.example.com", "--timeout=60s");
-    await apply(instance, { kind: "MyDatabase", metadata: { name: "orders" }, spec: { version: "15.17", replicas: 1, storage: "1Gi" } });
+    await apply(instance, { kind: "MyDatabase", metadata: { name: "orders" }, spec: { version: older, replicas: 1, storage: "1Gi" } });
     await database.ready(1);
     await database.query("create table t (id int primary key)");
     await database.scale(3);
@@ -71,7 +75,7 @@ test("MyDatabase on PostgreSQL", { skip }, async () => {
 
     await apply(instance, { kind: "DatabaseBackup", metadata: { name: "now" }, spec: { database: "orders" } });
     await instance.kubectl("wait", "--for=jsonpath={.status.phase}=Done", "mydbb/now", "--timeout=120s");
-    await apply(instance, { kind: "MyDatabase", metadata: { name: "copy" }, spec: { version: "15.17", restoreFrom: "now" } });
+    await apply(instance, { kind: "MyDatabase", metadata: { name: "copy" }, spec: { version: older, restoreFrom: "now" } });
     const copy = new Database(instance, "copy");
     await copy.ready(1);
     const content = "select count(*), sum(id), md5(string_agg(id::text, ',' order by id)) from t";
@@ -84,10 +88,12 @@ test("MyDatabase on PostgreSQL", { skip }, async () => {
       120_000,
     );
     await database.ready(2);
-    await instance.kubectl("patch", "mydb", "orders", "--type=merge", "-p", '{"spec":{"version":"15.18"}}');
+    const former = await database.primary();
+    assert.deepEqual(await database.programs(), [programs.program(older), programs.program(older)]);
+    await instance.kubectl("patch", "mydb", "orders", "--type=merge", "-p", JSON.stringify({ spec: { version: newer } }));
     await until(
       async () =>
-        (await instance.kubectl("get", "pods", "-l", "mydb.example.com/database=orders,mydb.example.com/version=15.18", "-o", "name"))
+        (await instance.kubectl("get", "pods", "-l", `mydb.example.com/database=orders,mydb.example.com/version=${newer}`, "-o", "name"))
           .split("\n")
           .filter(Boolean).length === 2
           ? true
@@ -98,8 +104,13 @@ test("MyDatabase on PostgreSQL", { skip }, async () => {
     await database.ready(2);
     assert.match(
       await instance.kubectl("get", "mydb", "orders"),
-      /VERSION +REPLICAS +READY +PRIMARY +HEALTHY +ATTENTION +AGE\norders +15\.18 +2 +2 +orders-\d +True +AllWell/,
+      new RegExp(`VERSION +REPLICAS +READY +PRIMARY +HEALTHY +ATTENTION +AGE\\norders +${newer.replace(".", "\\.")} +2 +2 +orders-\\d +True +AllWell`),
     );
+    assert.deepEqual(await database.programs(), [programs.program(newer), programs.program(newer)]);
+    assert.match(await database.query("show server_version"), new RegExp(`^${programs.reported(newer).replace(".", "\\.")}\\b`));
+    assert.match(await copy.query("show server_version"), new RegExp(`^${programs.reported(older).replace(".", "\\.")}\\b`));
+    const byAge = await instance.kubectl("get", "pods", "-l", "mydb.example.com/database=orders", "--sort-by=.metadata.creationTimestamp", "-o", "name");
+    assert.equal(byAge.trim().split("\n").at(-1), `pod/${former}`, "the former primary is replaced last");
     assert.equal(await copy.query(content), await database.query(content));
 
     await instance.kubectl("delete", "mydb", "orders", "--timeout=120s");
@@ -184,6 +195,12 @@ class Database {
     );
     const password = Buffer.from(await this.instance.kubectl("get", "secret", this.name, "-o", "jsonpath={.data.superuser}"), "base64").toString();
     return { host, password };
+  }
+
+  /** Which program serves in each of the pods. */
+  async programs(): Promise<string[]> {
+    const pods = await this.instance.kubectl("get", "pods", "-l", `mydb.example.com/database=${this.name}`, "-o", "jsonpath={.items[*].metadata.name}");
+    return Promise.all(pods.split(" ").map(async (pod) => readlink(`/proc/${await this.serverPid(pod)}/exe`)));
   }
 
   async serverPid(pod: string): Promise<number> {

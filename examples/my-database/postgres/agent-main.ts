@@ -1,14 +1,16 @@
 /** The program in a database's pods: an agent that runs PostgreSQL as it is told over HTTP. */
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { createServer } from "node:http";
 import path from "node:path";
 import { agentPort, postgresPort } from "../agent.ts";
 import type { Order } from "../agent.ts";
+import { bin } from "./commands.ts";
 import { PostgresServer } from "./server.ts";
 
 const { POD_NAME = "", POD_IP = "", CORACLE_ROOT = "/", BACKUPS, SUPERUSER_PASSWORD = "", REPLICATION_PASSWORD = "" } = process.env;
 const folder = path.join(CORACLE_ROOT, "var/lib/mydb");
 mkdirSync(folder, { recursive: true });
+if (!existsSync(path.join(bin, "postgres"))) throw new Error(`There is no PostgreSQL in ${bin}.`);
 const server = new PostgresServer({
   name: POD_NAME,
   address: POD_IP,

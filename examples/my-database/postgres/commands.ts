@@ -2,7 +2,9 @@
 import { spawn } from "node:child_process";
 import path from "node:path";
 
-export const bin = process.env["PG_BIN"] ?? "/usr/lib/postgresql/15/bin";
+const { PG_PROGRAMS, VERSION, PG_BIN = "/usr/lib/postgresql/15/bin" } = process.env;
+/** Where PG_PROGRAMS has a folder for each version, that of the pod's; else there is one, as in an image. */
+export const bin = PG_PROGRAMS !== undefined && VERSION !== undefined ? path.join(PG_PROGRAMS, VERSION, "bin") : PG_BIN;
 
 /** Runs a program to its end and returns what it printed; rejects with what it said when it fails. */
 export function run(
