@@ -29,6 +29,8 @@ export interface EtcdStoreOptions {
   readonly endpoints: readonly string[];
   readonly clock: Clock;
   readonly tls?: EtcdTls;
+  /** All keys begin so (`/registry/`): others are left alone, so that rights to these are enough. Absent: any key. */
+  readonly root?: string;
   readonly random?: Random;
 }
 
@@ -38,6 +40,7 @@ class EtcdStore implements Store {
   readonly #connection: EtcdConnection;
   readonly #clock: Clock;
   readonly #random: Random;
+  readonly #revisionKey: Buffer;
   readonly #leases = new Map<number, Lease>();
   readonly #askForProgress = new Set<() => void>();
   readonly #closed = new AbortController();
@@ -46,11 +49,13 @@ class EtcdStore implements Store {
     this.#connection = connection;
     this.#clock = options.clock;
     this.#random = options.random ?? systemRandom();
+    // The key that upstream's health check reads. It is never there: reading it gives the revision.
+    this.#revisionKey = options.root === undefined ? anyKey : Buffer.from(`${options.root}health`);
   }
 
   async revision(): Promise<number> {
     this.#check();
-    const { header } = await this.#connection.call(range, { key: anyKey });
+    const { header } = await this.#connection.call(range, { key: this.#revisionKey });
     for (const ask of this.#askForProgress) ask();
     return header.revision;
   }
@@ -72,7 +77,7 @@ class EtcdStore implements Store {
       const { kvs, more, header } = await this.#connection.call(range, request);
       return { items: kvs.map(storedValue), hasMore: more, revision: revision ?? header.revision };
     } catch (error) {
-      throw isCompacted(error) ? await this.#compactedError(revision!) : error;
+      throw isCompacted(error) ? await this.#compactedError(prefix, revision!) : error;
     }
   }
 
@@ -183,10 +188,10 @@ class EtcdStore implements Store {
   }
 
   /** What a watch at the compacted `revision` says: only that names the oldest kept revision. */
-  async #compactedError(revision: number): Promise<Error> {
+  async #compactedError(prefix: string, revision: number): Promise<Error> {
     const abort = new AbortController();
     try {
-      for await (const _events of this.watch("", Math.max(0, revision - 1), abort.signal)) break;
+      for await (const _events of this.watch(prefix, Math.max(0, revision - 1), abort.signal)) break;
     } catch (error) {
       if (error instanceof CompactedError) return error;
     } finally {
@@ -200,7 +205,7 @@ type Lease = { readonly id: number; readonly untilMs: number; keys: number };
 
 const keysPerLease = 1_000;
 const lifetimesRemembered = 100;
-/** A key that is never there: reading it gives the revision. */
+/** The lowest key, which is never there. */
 const anyKey = Buffer.from([0]);
 
 function storedValue(pair: KeyValue): StoredValue {

@@ -9,7 +9,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { VirtualClock } from "../../src/base/virtual-clock.ts";
 import { Certificates } from "../../src/cluster/certificates/certificates.ts";
 import { keysInMemory, type KeyAndCertificate } from "../../src/cluster/certificates/key-store.ts";
-import { openStore, type Store } from "../../src/storage/index.ts";
+import { CompactedError, openStore, type Store } from "../../src/storage/index.ts";
 import { storeConformance } from "../../src/storage/store-conformance.ts";
 import { etcdctl, EtcdCluster, hasEtcd, hasEtcdctl } from "./etcd.ts";
 
@@ -39,11 +39,12 @@ if (hasEtcd) {
     const folder = await mkdtemp(join(tmpdir(), "coracle-etcd-keys-"));
     try {
       const certificates = new Certificates(keysInMemory(), systemClock());
-      const [ca, serving, root, reader, foreign] = await Promise.all([
+      const [ca, serving, root, reader, limited, foreign] = await Promise.all([
         certificates.authority(),
         certificates.serving("etcd", ["127.0.0.1"]),
         certificates.client("root", "root", []),
         certificates.client("reader", "reader", []),
+        certificates.client("limited", "limited", []),
         new Certificates(keysInMemory(), systemClock()).authority(),
       ]);
       const files = { "ca.crt": ca, "etcd.crt": serving.certificate, "etcd.key": serving.key, "root.crt": root.certificate, "root.key": root.key };
@@ -54,12 +55,14 @@ if (hasEtcd) {
       const { endpoints } = secure;
       const asRoot = [`--endpoints=${endpoints.join(",")}`, `--cacert=${file("ca.crt")}`, `--cert=${file("root.crt")}`, `--key=${file("root.key")}`];
       const all = ["role", "grant-permission", "reads", "read", "", "--prefix=true"];
-      for (const words of ["user add root --no-password", "user grant-role root root", "user add reader --no-password", "role add reads"])
+      const ours = ["role", "grant-permission", "ours", "readwrite", "/registry/", "--prefix=true"];
+      for (const user of ["root", "reader", "limited"]) etcdctl("user", "add", user, "--no-password", ...asRoot);
+      for (const words of ["user grant-role root root", "role add reads", "role add ours", "user grant-role limited ours"])
         etcdctl(...words.split(" "), ...asRoot);
-      for (const words of [all, ["user", "grant-role", "reader", "reads"], ["auth", "enable"]]) etcdctl(...words, ...asRoot);
-      const open = (pair: KeyAndCertificate, authority = ca) => {
+      for (const words of [all, ours, ["user", "grant-role", "reader", "reads"], ["auth", "enable"]]) etcdctl(...words, ...asRoot);
+      const open = (pair: KeyAndCertificate, authority = ca, under?: string) => {
         const tls = { ca: Buffer.from(authority), cert: Buffer.from(pair.certificate), key: Buffer.from(pair.key) };
-        return openStore({ backend: "etcd", endpoints, clock: new VirtualClock(), tls });
+        return openStore({ backend: "etcd", endpoints, clock: new VirtualClock(), tls, ...(under !== undefined && { root: under }) });
       };
       const put = { kind: "put", key: "/e/a", value: Buffer.from("v"), expected: 0 } as const;
       await using store = await open(root);
@@ -67,6 +70,19 @@ if (hasEtcd) {
       await using readOnly = await open(reader);
       assert.equal((await readOnly.get("/e/a"))?.value.toString(), "v");
       await assert.rejects(readOnly.commit({ ...put, key: "/e/b" }), { reason: "Unavailable", message: "etcdserver: permission denied" });
+      // All that is done with a store whose keys have a root stays below it.
+      await using own = await open(limited, ca, "/registry/");
+      const first = await own.commit({ ...put, key: "/registry/a" });
+      await own.commit({ ...put, key: "/registry/b", ttlSeconds: 60 });
+      const ended = new AbortController();
+      for await (const { events } of own.watch("/registry/", first.revision - 1, ended.signal)) {
+        assert.equal(events[0]!.key, "/registry/a");
+        break;
+      }
+      await own.compact(await own.revision());
+      assert.ok((await own.sizeBytes()) > 0);
+      await assert.rejects(own.range("/registry/", { revision: first.revision }), CompactedError);
+      await assert.rejects(open(limited), { reason: "Unavailable", message: /permission denied/ });
       await assert.rejects(open(root, foreign), { reason: "Unavailable", message: /does not answer: .*; check that it runs and its certificates$/ });
     } finally {
       await rm(folder, { recursive: true });

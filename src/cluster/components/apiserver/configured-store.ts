@@ -5,7 +5,7 @@ import type { EtcdTls, Store } from "../../../storage/index.ts";
 import { UsageError } from "../../commands/arguments.ts";
 import type { Environment } from "../../environment.ts";
 import type { UpOptions } from "../../commands/up-options.ts";
-import { last } from "./apiserver-flags/flag-values.ts";
+import { last, storageRootOf } from "./apiserver-flags/flag-values.ts";
 import type { Flags } from "./apiserver-flags/flag-values.ts";
 
 /** Opens the store that `--store` names. With etcd, the flags `--etcd-cafile`, `--etcd-certfile` and `--etcd-keyfile` count as upstream's. Throws UsageError and StoreError. */
@@ -14,7 +14,8 @@ export async function openConfiguredStore(environment: Environment, options: UpO
   if (options.store === "memory") return openStore({ backend: "memory", clock, logger });
   if (options.store.startsWith("etcd=")) {
     const endpoints = options.store.slice("etcd=".length).split(",");
-    return openStore({ backend: "etcd", clock, logger, endpoints, tls: await etcdTls(options.flags.get("apiserver") ?? new Map()) });
+    const flags = options.flags.get("apiserver") ?? new Map();
+    return openStore({ backend: "etcd", clock, logger, endpoints, tls: await etcdTls(flags), root: storageRootOf(flags) });
   }
   const directory = join(options.dataDir, "store");
   await mkdir(directory, { recursive: true, mode: 0o700 });

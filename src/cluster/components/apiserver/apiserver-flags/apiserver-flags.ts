@@ -8,7 +8,7 @@ import { UsageError } from "../../../commands/arguments.ts";
 import type { EncryptionOptions } from "../../../encryption/encryption-at-rest.ts";
 import type { UpOptions } from "../../../commands/up-options.ts";
 import { flagFaults, joinFaults } from "./flag-checks.ts";
-import { checkFlagValues, isOn, last, lists, numberOf, parsePortRange, secondsOf } from "./flag-values.ts";
+import { checkFlagValues, isOn, last, lists, numberOf, parsePortRange, secondsOf, storageRootOf } from "./flag-values.ts";
 import type { Flags, PortRange } from "./flag-values.ts";
 import { readReleases, readRuntimeConfig } from "./versions.ts";
 import type { Releases } from "./versions.ts";
@@ -32,7 +32,7 @@ export function apiServerFlags(flags: Flags, options: Pick<UpOptions, "serviceCi
   const { releases, gates, runtimeConfig } = checkedChoices(flags);
   const asked = lists(flags, "service-cluster-ip-range") ?? [];
   const serviceCidrs = asked.length > 0 ? asked : options.serviceCidrs;
-  const storageRoot = `${last(flags, "etcd-prefix") ?? "/registry"}/`;
+  const storageRoot = storageRootOf(flags);
   const encryptionFile = last(flags, "encryption-provider-config");
   const issuer = last(flags, "service-account-issuer") ?? "https://kubernetes.default.svc.cluster.local";
   return {

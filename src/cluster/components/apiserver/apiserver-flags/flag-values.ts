@@ -30,6 +30,11 @@ export function checkFlagValues(flags: Flags): void {
   }
 }
 
+/** What all storage keys begin with, with a final slash. */
+export function storageRootOf(flags: Flags): string {
+  return `${last(flags, "etcd-prefix") ?? "/registry"}/`;
+}
+
 const shown = (name: string) => (name === "v" ? "-v, --v" : `--${name}`);
 
 function faultOf(type: string, value: string): string | undefined {
