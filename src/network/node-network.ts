@@ -49,6 +49,11 @@ export async function setUpNodeNetwork(options: NodeNetworkOptions): Promise<Nod
   return { bridge, gatewayAddress: gatewayAddress(options.podCidrs[0]!).address };
 }
 
+/** Somebody else has the pods' range; the message says what to do. */
+export class RangeInUse extends Error {
+  override name = "RangeInUse";
+}
+
 /** Throws when another interface has an address in one of the ranges: two networks of one range would take each other's packets. */
 async function requireFreeRanges(links: NetworkNamespaces, own: string, podCidrs: readonly string[]): Promise<void> {
   const ranges = podCidrs.map((text) => parseCidr(text)!);
@@ -58,7 +63,7 @@ async function requireFreeRanges(links: NetworkNamespaces, own: string, podCidrs
       const address = parseIp(local);
       const taken = address && ranges.find((range) => cidrContains(range, address));
       if (taken !== undefined)
-        throw new Error(
+        throw new RangeInUse(
           `the pods' range ${cidrText(taken)} is in use: interface ${link.ifname} has the address ${local}; choose another range with --pod-cidr`,
         );
     }

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, globSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
-import { Instance, runCoracle, whyNoContainers } from "./instance.ts";
+import { Instance, runCoracle, until, whyNoContainers } from "./instance.ts";
 
 const hello = path.resolve(import.meta.dirname, "../../examples/hello.yaml");
 
@@ -102,17 +102,27 @@ describe("the commands, with containers", { skip: (await whyNoContainers()) ?? f
     assert.match(await instance.coracle("image", "ls"), /^coracle\.local\/hello:v1$/m);
     await assert.rejects(instance.coracle("image", "load", path.join(instance.dataDir, "nothing.tar")), /^Error: [^]*\ncoracle: .*nothing\.tar/);
     await instance.coracle("image", "rm", "coracle.local/hello:v2");
+    await assert.rejects(
+      instance.coracle("image", "rm", "coracle.local/hello:v2"),
+      /\ncoracle: there is no image coracle\.local\/hello:v2: `coracle image ls` lists them/,
+    );
     assert.doesNotMatch(await instance.coracle("image", "ls"), /hello:v2/);
   });
 
   test("down ends the pods, too; up starts them again", async () => {
     const id = await idOf();
     assert.ok(processesOf(id).length > 0);
+    const names = () => instance.kubectl("get", "pods", "-l", "app=hello", "-o", "jsonpath={.items[*].metadata.name}");
+    const before = await names();
     await instance.coracle("down");
     assert.deepEqual(processesOf(id), []);
     assert.equal(up().code, 0);
     await instance.kubectl("rollout", "status", "deployment/hello", "--timeout=60s");
     await instance.kubectl("wait", "--for=condition=Ready", "pod", "-l", "app=hello", "--timeout=60s");
+    assert.equal(await names(), before);
+    // What the server says of them may be from before for a moment.
+    const restarts = () => instance.kubectl("get", "pods", "-l", "app=hello", "-o", "jsonpath={.items[*].status.containerStatuses[*].restartCount}");
+    await until(async () => (/^1( 1)*$/.test(await restarts()) ? true : undefined), "the containers to be counted as started anew");
   });
 
   test("reset leaves nothing: containers, mounts, interfaces, nftables tables, control groups, directories", async () => {

@@ -77,6 +77,12 @@ describe("a place that cannot be used", () => {
     });
   });
 
+  test("a place that takes no directories", () =>
+    assertFails(["up", "--data-dir", "/proc/coracle/data", ...simulated], {
+      code: 1,
+      says: "no directory can be made in /proc: choose another directory with --data-dir",
+    }));
+
   test("a data directory of somebody else", needsRoot, async () => {
     const locked = path.join(folder, "locked");
     await mkdir(locked, { mode: 0o700 });
@@ -156,6 +162,14 @@ describe("a missing runtime", () => {
       isRoot ? asNobody : [],
     );
     assert.equal(existsSync(path.join("/tmp", `coracle-no-root-${process.pid}`)), false);
+  });
+
+  test("a containerd that does not answer", { skip: noContainers ?? false }, () => {
+    assertFails([...args(), "--pod-cidr", "10.79.0.0/16", "--service-cidr", "10.78.0.0/16", "--containerd-socket", "/nowhere/containerd.sock"], {
+      code: 1,
+      says: "no containerd answers at /nowhere/containerd.sock (ENOENT): start it, or leave out --containerd-socket to have one of our own",
+    });
+    assert.equal(existsSync(dataDir()), false);
   });
 
   test("no containerd", { skip: noContainers ?? false }, () => {

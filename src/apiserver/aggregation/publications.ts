@@ -112,7 +112,15 @@ export class Publications {
   /** Never rejects. */
   async #refresh(remote: RemoteVersion): Promise<void> {
     const before = this.#known.get(remote.name) ?? nothing;
-    const [discovery, v2, v3Url] = await Promise.all([this.#ask(remote, fetchDiscovery), this.#ask(remote, fetchV2), this.#ask(remote, fetchV3Url)]);
+    const failures: unknown[] = [];
+    const ask = async <T>(fetch: (server: ServerState, remote: RemoteVersion) => Promise<T>): Promise<T | "failed"> =>
+      fetch(this.#server, remote).catch((error: unknown) => {
+        failures.push(error);
+        return "failed";
+      });
+    const [discovery, v2, v3Url] = await Promise.all([ask(fetchDiscovery), ask(fetchV2), ask(fetchV3Url)]);
+    if (failures.length > 0 && !this.#server.tasks.signal.aborted)
+      this.#server.log.info("An extension API server did not say what it serves", { name: remote.name, error: failures[0] });
     if (!this.#asked.has(remote.name)) return;
     const next: Publication = {
       discovery: discovery === "failed" ? before.discovery : discovery,
@@ -123,15 +131,6 @@ export class Publications {
     if (JSON.stringify(next) === JSON.stringify(before)) return;
     this.#known.set(remote.name, next);
     this.#changed();
-  }
-
-  async #ask<T>(remote: RemoteVersion, fetch: (server: ServerState, remote: RemoteVersion) => Promise<T>): Promise<T | "failed"> {
-    try {
-      return await fetch(this.#server, remote);
-    } catch (error) {
-      if (!this.#server.tasks.signal.aborted) this.#server.log.info("An extension API server did not say what it serves", { name: remote.name, error });
-      return "failed";
-    }
   }
 
   #changed(): void {

@@ -24,16 +24,18 @@ export async function runImage(words: readonly string[]): Promise<void> {
   await requireSocket(socketPath, dataDir, environment);
   await using borrowed = borrowPrograms(environment);
   const images = connectContainerd({ socketPath, clock: environment.clock });
+  let isThere = true;
   try {
     const loader = createImageLoader({ programs: borrowed.programs, images, clock: environment.clock, socketPath });
-    if (action === "load") await loader.loadImage(resolve(rest[0]!));
-    else if (action === "rm") await loader.removeImage(rest[0]!);
+    if (action === "load") for (const name of await loader.loadImage(resolve(rest[0]!))) process.stdout.write(`${name}\n`);
+    else if (action === "rm") isThere = await loader.removeImage(rest[0]!);
     else for (const image of await loader.listImages()) process.stdout.write(`${(image.repo_tags ?? []).join(" ") || image.id}\n`);
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : String(error)} (containerd at ${socketPath})`, { cause: error });
   } finally {
     await images.close();
   }
+  if (!isThere) throw new Error(`there is no image ${rest[0]!}: \`coracle image ls\` lists them`);
 }
 
 /** Waits up to 30 s for the socket while an instance runs: its containerd serves a little later than its API. Throws when there is none. */

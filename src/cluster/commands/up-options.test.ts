@@ -46,7 +46,7 @@ test("options of up: choices", () => {
 
 test("options of up: refusals name the option and what was given", () => {
   const table: [word: string, message: RegExp][] = [
-    ["extra", /^unexpected word "extra"$/],
+    ["extra", /^unexpected word "extra": `coracle help up` lists the options$/],
     ["--runtime=docker", /^--runtime is one of .*; not "docker"$/],
     ["--store=etcd", /^--store is one of .*; not "etcd"$/],
     ["--port=65536", /^--port wants a number from 0 to 65535; not "65536"$/],

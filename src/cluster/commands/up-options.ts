@@ -61,7 +61,7 @@ const defaultPodCidr = "10.244.0.0/16";
 /** Throws UsageError. */
 export function readUpOptions({ options: given, operands, flags }: Arguments): UpOptions {
   const options = withUpstreamNames(given, flags.get("apiserver") ?? new Map());
-  if (operands.length > 0) throw new UsageError(`unexpected word ${JSON.stringify(operands[0])}`);
+  if (operands.length > 0) throw new UsageError(`unexpected word ${JSON.stringify(operands[0])}: \`coracle help up\` lists the options`);
   const runtime = options.get("runtime") ?? "auto";
   if (!["auto", "containerd", "process", "simulated"].includes(runtime))
     throw new UsageError(`--runtime is one of auto, containerd, process, simulated; not ${JSON.stringify(runtime)}`);

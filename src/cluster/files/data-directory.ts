@@ -1,6 +1,6 @@
 /** The data directory: where it lies, and its making and removal. */
 import { access, constants, mkdir, readdir, rm, rmdir, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { holdsStore } from "../../storage/index.ts";
 import { UsageError, parseArguments } from "../commands/arguments.ts";
 import { defaultDataDir } from "../commands/up-options.ts";
@@ -22,10 +22,26 @@ export async function requireOwner(dataDir: string): Promise<void> {
 
 /** Makes the directory when it is missing. `isNew` when nothing lies in it: then a start that fails may remove what it made. */
 export async function openDataDirectory(dataDir: string): Promise<{ isNew: boolean }> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makeDirectory(dataDir);
   await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   await requireOwner(dataDir);
   return { isNew: (await readdir(dataDir)).every((name) => name === logName) };
+}
+
+/** With those above it. Node's own way to do so never ends where the file system takes no directories (`/proc`). */
+async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST" && (await stat(path)).isDirectory()) return;
+    const above = dirname(path);
+    if (code !== "ENOENT" || above === path) throw error;
+    if ((await stat(above).catch(() => undefined)) !== undefined)
+      throw new Error(`no directory can be made in ${above}: choose another directory with --data-dir`, { cause: error });
+    await makeDirectory(above);
+    await makeDirectory(path);
+  }
 }
 
 /** Whether `up`, `join` or `snapshot restore` has made it, told by files that nobody else would name so. Throws when that cannot be told. */

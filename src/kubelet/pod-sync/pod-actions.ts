@@ -2,6 +2,7 @@
  * What a pod's worker does when it acts: makes the sandbox, starts, kills and removes containers, stops everything. Each action reads the
  * pod and what runs at its beginning, tells events, and remembers in `starts` what failed; the worker looks again when it ends.
  */
+import { join } from "node:path";
 import { quantityValue } from "../../apimachinery/quantity.ts";
 import type { DeepReadonly } from "../../apimachinery/json.ts";
 import type { Pod } from "../../api/core-v1/types.ts";
@@ -18,7 +19,8 @@ import { hasExited, isRunning, readySandbox } from "./pod-runtime.ts";
 import type { PodRuntime, RuntimeContainer } from "./pod-runtime.ts";
 import { podLabel, resizableText } from "./runtime-names.ts";
 import type { SpecContainer } from "./runtime-names.ts";
-import { sandboxConfig } from "./sandbox-config.ts";
+import { logDirectory, sandboxConfig } from "./sandbox-config.ts";
+import { attemptAfterLogs } from "./containers/container-config.ts";
 import { startContainer } from "./containers/start-container.ts";
 import { stopAll, stopContainer } from "./containers/stop-containers.ts";
 
@@ -103,11 +105,17 @@ export class PodActions {
     }
   }
 
+  #logsOf(containerName: string): string {
+    const { node, now } = this.#options;
+    return join(logDirectory(now().pod, node.logRoot), containerName);
+  }
+
   async #start(sandboxId: string, step: ContainerStep & { kind: "start" }, signal: AbortSignal): Promise<void> {
     const { node, objects, starts } = this.#options;
-    const { pod, runtime } = this.#options.now();
-    const { spec, attempt, after } = step;
+    const { spec, after } = step;
     const { name } = spec.container;
+    const attempt = step.attempt > 0 ? step.attempt : attemptAfterLogs(await node.storage.logNames(this.#logsOf(name)));
+    const { pod, runtime } = this.#options.now();
     const target = "targetContainerName" in spec.container ? spec.container.targetContainerName : undefined;
     const targetId = runtime.containers.find((container) => container.name === target && isRunning(container))?.id;
     const result = await startContainer(

@@ -194,8 +194,8 @@ export class DiskStorage implements PodStorage {
     return rm(directory, { recursive: true, force: true });
   }
 
-  async logDirectories(logRoot: string): Promise<string[]> {
-    return readdir(logRoot).catch((error: NodeJS.ErrnoException) => {
+  async logNames(directory: string): Promise<string[]> {
+    return readdir(directory).catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return [];
       throw error;
     });

@@ -15,7 +15,7 @@ class SomeStorage extends NoStorage {
   override async tearDown(podUid = ""): Promise<void> {
     this.removed.push(podUid);
   }
-  override async logDirectories(): Promise<string[]> {
+  override async logNames(): Promise<string[]> {
     return ["default_a_known", "default_b_gone", "default_c_forgotten", "somebody's", "of_some_other_kind"];
   }
   override async removeLogs(directory?: string): Promise<void> {

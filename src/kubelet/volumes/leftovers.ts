@@ -12,7 +12,7 @@ export async function removeLeftovers(options: LeftoverOptions, signal: AbortSig
     log.info("Removed what a pod had left on disk", { uid });
     await storage.tearDown(uid);
   }
-  for (const name of await storage.logDirectories(logRoot)) {
+  for (const name of await storage.logNames(logRoot)) {
     // `NAMESPACE_NAME_UID`; other names are not ours.
     const [, , uid, ...more] = name.split("_");
     if (uid === undefined || more.length > 0 || sandboxes.has(uid) || isKnown(uid)) continue;

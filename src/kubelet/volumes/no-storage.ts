@@ -61,7 +61,7 @@ export class NoStorage implements PodStorage {
 
   async removeLogs(): Promise<void> {}
 
-  async logDirectories(): Promise<string[]> {
+  async logNames(): Promise<string[]> {
     return [];
   }
 }

@@ -39,8 +39,8 @@ export interface PodStorage {
   /** Pods that have something here. */
   podUids(): Promise<string[]>;
   removeLogs(directory: string): Promise<void>;
-  /** The names of directories in the one that holds all pods' logs. */
-  logDirectories(logRoot: string): Promise<string[]>;
+  /** The names in a directory of logs; none when it is missing. */
+  logNames(directory: string): Promise<string[]>;
 }
 
 /** What volumes are made from. */

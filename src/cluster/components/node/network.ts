@@ -4,7 +4,16 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { TaskGroup } from "../../../base/task-group.ts";
 import type { Programs } from "../../../host/index.ts";
-import { cniConfig, policyRules, resetNetwork, runNodeRoutes, runPolicyEnforcer, setUpNodeNetwork, writeCniConfig } from "../../../network/index.ts";
+import {
+  cniConfig,
+  policyRules,
+  RangeInUse,
+  resetNetwork,
+  runNodeRoutes,
+  runPolicyEnforcer,
+  setUpNodeNetwork,
+  writeCniConfig,
+} from "../../../network/index.ts";
 import type { Environment } from "../../environment.ts";
 import { ensureComponentRole } from "../../component-role.ts";
 import { instanceId } from "../../instance-id.ts";
@@ -76,6 +85,7 @@ async function setUp(environment: Environment, options: UpOptions, programs: Pro
       cniConfig({ instanceId: id, podCidrs: options.nodePodCidrs, addressDirectory: addressDirectory(options.dataDir) }),
     );
   } catch (error) {
+    if (error instanceof RangeInUse) throw error;
     throw new Error(
       `could not set up the pod network (${error instanceof Error ? error.message : String(error)}): run as root with nftables and iproute2, or use --runtime process`,
       { cause: error },

@@ -1,5 +1,7 @@
 /** Where the pods of our nodes run: containerd as root, else local processes, or simulation. */
+import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TaskGroup } from "../../../base/task-group.ts";
@@ -74,7 +76,10 @@ async function startContainerdRuntime(context: NodeRuntimeContext): Promise<Node
 }
 
 async function containerdPlace({ environment, options, programs, group }: NodeRuntimeContext): Promise<{ socketPath: string; snapshotter?: string }> {
-  if (options.containerdSocket !== undefined) return { socketPath: options.containerdSocket };
+  if (options.containerdSocket !== undefined) {
+    await requireAnswer(options.containerdSocket);
+    return { socketPath: options.containerdSocket };
+  }
   const { clock, log } = environment;
   const directory = runtimeDirectory(options.dataDir);
   await mkdir(directory, { recursive: true, mode: 0o711 });
@@ -89,6 +94,18 @@ async function containerdPlace({ environment, options, programs, group }: NodeRu
   });
   group.start("containerd", (signal) => instance.run(signal));
   return instance;
+}
+
+async function requireAnswer(socketPath: string): Promise<void> {
+  const socket = connect(socketPath);
+  try {
+    await once(socket, "connect");
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    throw new Error(`no containerd answers at ${socketPath} (${code}): start it, or leave out --containerd-socket to have one of our own`, { cause: error });
+  } finally {
+    socket.destroy();
+  }
 }
 
 function processRuntimes({ environment, options, programs }: NodeRuntimeContext): NodeRuntime {

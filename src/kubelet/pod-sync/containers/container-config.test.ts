@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Container, PodSecurityContext } from "../../../api/core-v1/types.ts";
 import { noAdditions } from "../../managers/container-additions.ts";
 import type { Image } from "../../runtime/cri-messages.ts";
-import { containerConfig } from "./container-config.ts";
+import { attemptAfterLogs, containerConfig } from "./container-config.ts";
 
 const configOf = (container: Partial<Container>, securityContext: PodSecurityContext = {}, image: Partial<Image> = {}) => {
   const own = { name: "c", ...container };
@@ -48,3 +48,9 @@ for (const [title, own, shared, image, expected] of users) {
     assert.equal(`${user?.value ?? ""}:${group?.value ?? ""}`, expected);
   });
 }
+
+test("the restart count of a container that the runtime forgot goes on from its logs", () => {
+  assert.equal(attemptAfterLogs([]), 0);
+  assert.equal(attemptAfterLogs(["0.log", "0.log.20261201-050607", "lost+found"]), 1);
+  assert.equal(attemptAfterLogs(["9.log.20261201-050607.gz", "10.log", "2.log"]), 11);
+});

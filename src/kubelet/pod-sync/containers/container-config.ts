@@ -105,3 +105,11 @@ function imageUser(pod: DeepReadonly<Pod>, { container }: SpecContainer, image: 
   if (image.uid !== undefined) return { run_as_user: { value: image.uid.value } };
   return image.username === "" ? {} : { run_as_username: image.username };
 }
+
+/**
+ * The restart count of a container that the runtime knows nothing of (its containers were removed, or it lost them), from the names in
+ * the container's directory of logs: one more than the last that wrote there, so that no log is written twice.
+ */
+export function attemptAfterLogs(names: readonly string[]): number {
+  return Math.max(-1, ...names.map((name) => Number(/^(\d+)\.log(\.|$)/.exec(name)?.[1] ?? -1))) + 1;
+}
