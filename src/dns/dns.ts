@@ -3,10 +3,12 @@ import { backoffMs } from "../base/backoff.ts";
 import { sleep } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import type { MetricRegistry } from "../base/metrics.ts";
 import type { Random } from "../base/random.ts";
 import { isAbort, TaskGroup, untilAborted } from "../base/task-group.ts";
 import type { Transport } from "../apimachinery/request.ts";
 import { Client, InformerSet } from "../client/index.ts";
+import { measuredResponder } from "./dns-metrics.ts";
 import { publishDnsService } from "./dns-service.ts";
 import type { DnsPlace } from "./dns-service.ts";
 import { informerView } from "./informer-view.ts";
@@ -39,6 +41,8 @@ export interface DnsOptions {
   readonly upstreams: readonly UpstreamServer[];
   /** Default `cluster.local`. */
   readonly zone?: string;
+  /** Where its metrics go; absent: nothing is counted. */
+  readonly metrics?: MetricRegistry;
   /** Called once it answers. */
   readonly onListening?: (place: { readonly address: string; readonly port: number }) => void;
 }
@@ -63,7 +67,10 @@ async function runDns(options: DnsOptions, signal: AbortSignal): Promise<void> {
   try {
     // Nothing is answered before the whole state is known: a wrong "no such name" would be remembered.
     await informers.synced(signal);
-    const respond = createResponder(view, createUpstream({ clock, random, servers: options.upstreams }));
+    const answer = createResponder(view, createUpstream({ clock, random, servers: options.upstreams }));
+    const { metrics: registry } = options;
+    const family = listen.address.includes(":") ? "2" : "1";
+    const respond = registry === undefined ? answer : measuredResponder(answer, { registry, clock, port: listen.port, family });
     const listener = await listenOnceThere(listen, respond, { clock, log, signal });
     try {
       options.onListening?.({ address: listen.address, port: listener.port });

@@ -2,6 +2,7 @@ import { backoffMs } from "../base/backoff.ts";
 import { sleep } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import { MetricRegistry } from "../base/metrics.ts";
 import type { Random } from "../base/random.ts";
 import { isAbort } from "../base/task-group.ts";
 import type { IpFamily } from "../apimachinery/net.ts";
@@ -14,6 +15,8 @@ import { loopbackNodePorts } from "./forwarder/listen-plan.ts";
 import { HealthServers } from "./health-servers.ts";
 import { createNftDataplane } from "./nft/nft-dataplane.ts";
 import type { ServicePlan } from "./plan.ts";
+import { proxyMetrics } from "./proxy-metrics.ts";
+import type { ProxyMetrics } from "./proxy-metrics.ts";
 import { ServiceView } from "./service-view.ts";
 
 /**
@@ -45,6 +48,8 @@ export interface ProxyOptions {
   readonly families?: readonly IpFamily[];
   /** Where `/healthz` and `/livez` are served; absent: nowhere. */
   readonly health?: { readonly address: string; readonly port: number };
+  /** Where its metrics go; default a registry of its own. */
+  readonly metrics?: MetricRegistry;
   /** Called after each carried out change with the count of Services planned anew: for benchmarks. */
   readonly onSynced?: (services: number) => void;
 }
@@ -61,10 +66,12 @@ class RunningProxy {
   readonly #options: ProxyOptions;
   readonly #dataplane: Dataplane | undefined;
   readonly #health: HealthServers;
+  readonly #metrics: ProxyMetrics;
   readonly #plans = new Map<string, ServicePlan>();
 
   constructor(options: ProxyOptions) {
     this.#options = options;
+    this.#metrics = proxyMetrics(options.metrics ?? new MetricRegistry(), options.clock);
     this.#dataplane = dataplaneOf(options);
     this.#health = new HealthServers(options);
   }
@@ -94,9 +101,10 @@ class RunningProxy {
       await (isWhole ? view.changed(signal) : undefined);
       const changes = await this.#plan(view);
       signal.throwIfAborted();
+      this.#metrics.queued(changes.size);
       try {
-        if (isWhole) await dataplane.change(changes, view.serviceCidrs());
-        else await dataplane.replaceAll(this.#plans, view.serviceCidrs());
+        if (isWhole) await this.#metrics.measure("partial", () => dataplane.change(changes, view.serviceCidrs()));
+        else await this.#metrics.measure("full", () => dataplane.replaceAll(this.#plans, view.serviceCidrs()));
         [failures, isWhole] = [0, true];
         await this.#health.follow(this.#plans, changes);
         this.#options.onSynced?.(changes.size);

@@ -1,7 +1,8 @@
 /** The cluster's DNS as a component. */
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { TaskGroup } from "../../base/task-group.ts";
+import { MetricRegistry } from "../../base/metrics.ts";
+import { TaskGroup, untilAborted } from "../../base/task-group.ts";
 import type { PolicyRule } from "../../api/rbac-v1/types.ts";
 import { createDns, readResolvConf } from "../../dns/index.ts";
 import { gatewayAddress } from "../../network/index.ts";
@@ -9,9 +10,11 @@ import { serviceLoopbackAddress } from "../../proxy/index.ts";
 import { ensureComponentRole } from "../component-role.ts";
 import { instanceId } from "../instance-id.ts";
 import { borrowPrograms } from "../shared-programs.ts";
+import { serveMetrics } from "./metrics-endpoint.ts";
 import { chooseDataPlane } from "./node/choose-runtime.ts";
 import type { ComponentContext } from "./start-components.ts";
 
+const metricsPort = 9153;
 const user = "system:serviceaccount:kube-system:coracle-dns";
 
 /**
@@ -28,6 +31,8 @@ export async function startDns(context: ComponentContext): Promise<AsyncDisposab
     ? { address: gatewayAddress(options.podCidrs[0]!).address, port: 53 }
     : { address: serviceLoopbackAddress(clusterAddress, instanceId(options.dataDir)) ?? "127.0.0.1", port: 8053 };
   await ensureComponentRole(context, { name: "system:coracle-dns", user, rules: dnsRules() });
+  const metrics = new MetricRegistry();
+  const group = new TaskGroup({ onFailure: (name, error) => log.error("A component failed", { name, error }) });
   const dns = createDns({
     transport: transportFor({ username: user, groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"] }),
     clock: environment.clock,
@@ -36,9 +41,16 @@ export async function startDns(context: ComponentContext): Promise<AsyncDisposab
     listen,
     ...(isForContainers && { publish: { clusterAddress, nodeName: options.nodeName ?? hostname().toLowerCase() } }),
     upstreams: readResolvConf(await readFile("/etc/resolv.conf", "utf8").catch(() => ""), [listen.address, clusterAddress]),
-    onListening: (place) => log.info("Answering DNS", place),
+    metrics,
+    onListening: (place) => {
+      log.info("Answering DNS", place);
+      // The address may only now be there. Beside DNS itself, where CoreDNS has them.
+      group.start("metrics", async (signal) => {
+        await using _endpoint = await serveMetrics(metrics, { address: place.address, port: metricsPort }, log);
+        await untilAborted(signal);
+      });
+    },
   });
-  const group = new TaskGroup({ onFailure: (name, error) => log.error("A component failed", { name, error }) });
   group.start("dns", (signal) => dns.run(signal));
   return { [Symbol.asyncDispose]: () => group.close() };
 }
