@@ -9,6 +9,7 @@ import type { StoredObject } from "../../cache/stored-object.ts";
 import { readVersion } from "../../registry/versions/convert.ts";
 import { fieldValues } from "../../registry/field-values.ts";
 import type { RequestContext } from "../../request-context.ts";
+import { byteFilter } from "./byte-filter.ts";
 import { parseShardSelector } from "./shard-selector.ts";
 import type { ResourceDefinition } from "../../registry/resource-definition.ts";
 
@@ -40,6 +41,7 @@ export function parseSelection({ info, query, server }: RequestContext, definiti
   const isEverything = labels.requirements.length === 0 && fields.length === 0 && shard === undefined;
   const keyPrefix = inNamespace === "" ? "" : `${inNamespace}/`;
   const onlyKey = exactName === undefined || exactName === "" || (definition.isNamespaced && inNamespace === "") ? undefined : keyPrefix + exactName;
+  const maySelect = byteFilter(definition, { labels, fields });
   return {
     keyPrefix,
     onlyKey,
@@ -52,6 +54,7 @@ export function parseSelection({ info, query, server }: RequestContext, definiti
     },
     matches(stored) {
       if (isEverything) return true;
+      if (!maySelect(stored)) return false;
       if (fields.length > 0 && !matchesFields(fields, fieldValues(definition, stored))) return false;
       if (shard !== undefined && !shard.matches(readVersion(definition, stored).metadata)) return false;
       return labels.requirements.length === 0 || matchesLabels(labels, readVersion(definition, stored).metadata.labels ?? {});
