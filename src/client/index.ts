@@ -6,6 +6,7 @@ export type { DiscoveredResource, DiscoveredSubresource } from "./discovery.ts";
 export { edited } from "./objects/edited.ts";
 export { eventName } from "./events/event-name.ts";
 export { buildEvent, EventRecorder } from "./events/event-recorder.ts";
+export { KeyedLanes } from "./events/keyed-lanes.ts";
 export type { EventRecorderOptions, EventSink, EventText } from "./events/event-recorder.ts";
 export { InformerSet } from "./caches/informer-set.ts";
 export type { InformerSelection, InformerSetOptions } from "./caches/informer-set.ts";

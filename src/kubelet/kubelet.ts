@@ -11,7 +11,7 @@ import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
 import { isAbort, TaskGroup, untilAborted } from "../base/task-group.ts";
 import { Client, EventRecorder, InformerSet, resources } from "../client/index.ts";
-import type { Change } from "../client/index.ts";
+import type { Change, KeyedLanes } from "../client/index.ts";
 import type { PodCgroups } from "./cgroups/pod-cgroups.ts";
 import { defaultSettings } from "./configuration/settings.ts";
 import type { KubeletSettings } from "./configuration/settings.ts";
@@ -89,6 +89,10 @@ export interface KubeletOptions {
   readonly log: Log;
   /** Shared by many nodes of one process; the kubelet makes its own when absent. */
   readonly informers?: InformerSet;
+  /** The same for the sending of events. */
+  readonly eventLanes?: KeyedLanes;
+  /** So long, in ms, a pod that starts as it should need not be told of before it runs. Default 0: every step is told, as Kubernetes does. */
+  readonly startingUntoldMs?: number;
 }
 
 export interface Kubelet {
@@ -151,9 +155,17 @@ class NodeAgent implements Kubelet {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, random, log, transport, userAgent, nodeName } = this.#options;
+    const { clock, random, log, transport, userAgent, nodeName, eventLanes } = this.#options;
     const client = new Client({ transport, clock, userAgent, signal });
-    const events = new EventRecorder({ client, clock, random, log, component: "kubelet", host: nodeName });
+    const events = new EventRecorder({
+      client,
+      clock,
+      random,
+      log,
+      component: "kubelet",
+      host: nodeName,
+      ...(eventLanes !== undefined && { lanes: eventLanes }),
+    });
     const facts = await this.#facts(signal);
     await this.#allocations.load();
     const managers = await this.#startManagers();
@@ -298,6 +310,7 @@ class NodeAgent implements Kubelet {
       }),
       nodeName,
       nodeAddress,
+      startingUntoldMs: this.#options.startingUntoldMs ?? 0,
       allocatable: nodeAllocatable(machine, this.#settings),
       memoryCapacityBytes: machine.memoryBytes,
       services: () => services?.list() ?? [],

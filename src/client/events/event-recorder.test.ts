@@ -3,10 +3,11 @@ import { deepEqual, equal, match } from "node:assert/strict";
 import { silentLog } from "../../base/log.ts";
 import { seededRandom } from "../../base/random.ts";
 import { VirtualClock } from "../../base/virtual-clock.ts";
-import { forbiddenError, notFoundError } from "../../apimachinery/status.ts";
+import { forbiddenError, notFoundError, StatusError } from "../../apimachinery/status.ts";
 import { scriptedHandler } from "../../testing/scripted-handler.ts";
 import { Client } from "../client.ts";
 import { EventRecorder } from "./event-recorder.ts";
+import { KeyedLanes } from "./keyed-lanes.ts";
 import { loopbackTransport } from "../transports/loopback-transport.ts";
 import { SeriesEventRecorder } from "./series-event-recorder.ts";
 import type { ScriptedAnswer } from "../../testing/scripted-handler.ts";
@@ -83,6 +84,24 @@ test("recorder: what is refused is dropped, what could not be sent is tried agai
   stopper.abort();
   await running;
   equal(clock.nextDueMs(), undefined);
+});
+
+test("recorder: what was recorded before a namespace that goes away refused is not sent any more", async () => {
+  const { status } = forbiddenError({ group: "", resource: "events" }, "", "the namespace is being terminated");
+  const refused = new StatusError({ ...status, details: { ...status.details, causes: [{ reason: "NamespaceTerminating" }] } });
+  const { clock, requests, options } = setUp(refused, {});
+  const recorder = new EventRecorder({ ...options, component: "kubelet", lanes: new KeyedLanes(1) });
+  for (const name of ["x", "y", "z"]) recorder.record({ ...regarding, name }, started);
+  await clock.advance(1);
+  const stopper = new AbortController();
+  const running = recorder.run(stopper.signal);
+  await clock.advance(1);
+  deepEqual(requests.length, 1);
+  recorder.record({ ...regarding, name: "of the next namespace with this name" }, started);
+  await clock.advance(1);
+  deepEqual(requests.length, 2);
+  stopper.abort();
+  await running;
 });
 
 test("series: the second is written at once, later ones are counted until it is silent", async () => {

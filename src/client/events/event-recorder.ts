@@ -5,6 +5,7 @@ import { isAlreadyExists, isNotFound, StatusError } from "../../apimachinery/sta
 import { EventCorrelator } from "./event-correlator.ts";
 import { KeyedLanes } from "./keyed-lanes.ts";
 import { eventName } from "./event-name.ts";
+import { isNamespaceTerminating } from "../requests/status-cause.ts";
 import { resources } from "../resources.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
@@ -21,7 +22,9 @@ import type { ObjectReference } from "../objects/object-reference.ts";
  */
 export class EventRecorder implements EventSink {
   readonly #options: EventRecorderOptions;
-  readonly #queue = new BoundedQueue<DeepReadonly<Event>>(queueLimit);
+  readonly #queue = new BoundedQueue<{ readonly event: DeepReadonly<Event>; readonly recordedMs: number }>(queueLimit);
+  /** When a namespace that goes away last refused an event: what was recorded before then would be refused, too. Of the last few namespaces. */
+  readonly #refusals = new Map<string, number>();
   readonly #correlator = new EventCorrelator();
 
   constructor(options: EventRecorderOptions) {
@@ -31,16 +34,31 @@ export class EventRecorder implements EventSink {
   record(regarding: ObjectReference, event: EventText): void {
     const { clock, random, log } = this.#options;
     const built = buildEvent(regarding, event, { ...this.#options, nowMs: clock.nowMs(), name: eventName(regarding.name ?? "", clock, random) });
-    if (!this.#queue.offer(built)) log.warn("Dropped an event, too many are waiting", { reason: event.reason, object: regarding.name });
+    if (!this.#queue.offer({ event: built, recordedMs: clock.monotonicMs() }))
+      log.warn("Dropped an event, too many are waiting", { reason: event.reason, object: regarding.name });
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const lanes = new KeyedLanes(sendLimit);
-    for await (const event of this.#queue.drain(signal)) {
+    const { lanes = new KeyedLanes(sendLimit) } = this.#options;
+    for await (const { event, recordedMs } of this.#queue.drain(signal)) {
       const decision = this.#correlator.decide(event, this.#options.clock.nowMs());
-      if (decision.kind !== "drop") await lanes.add(decision.event.metadata.name ?? "", () => this.#send(decision, signal));
+      if (decision.kind !== "drop")
+        await lanes.add(decision.event.metadata.name ?? "", () =>
+          this.#isMoot(decision.event, recordedMs) ? Promise.resolve() : this.#send(decision, signal),
+        );
     }
     await lanes.join();
+  }
+
+  #isMoot({ metadata }: DeepReadonly<Event>, recordedMs: number): boolean {
+    return recordedMs < (this.#refusals.get(metadata.namespace ?? "") ?? Number.NEGATIVE_INFINITY);
+  }
+
+  #refused(namespace: string): void {
+    this.#refusals.delete(namespace);
+    this.#refusals.set(namespace, this.#options.clock.monotonicMs());
+    const [oldest] = this.#refusals.keys();
+    if (this.#refusals.size > refusalLimit) this.#refusals.delete(oldest!);
   }
 
   async #send(decision: Exclude<EventDecision, { kind: "drop" }>, signal: AbortSignal): Promise<void> {
@@ -55,6 +73,7 @@ export class EventRecorder implements EventSink {
         if (isAbort(error, signal)) return;
         if (error instanceof StatusError) {
           // The namespace is going away, or the very event is there: nothing to try again.
+          if (isNamespaceTerminating(error)) this.#refused(decision.event.metadata.namespace ?? "");
           if (!isAlreadyExists(error)) log.debug("An event was refused", { reason, error });
           return;
         }
@@ -88,6 +107,8 @@ export interface EventRecorderOptions {
   readonly component: string;
   /** `source.host`: the node's name, for node agents. */
   readonly host?: string;
+  /** Shared by many recorders of one process, so that their events together leave room for what they tell of. Default: 16 of its own. */
+  readonly lanes?: KeyedLanes;
 }
 
 /** The Event as it is first written. */
@@ -113,6 +134,7 @@ export function buildEvent(regarding: ObjectReference, text: EventText, context:
 }
 
 const queueLimit = 1000;
+const refusalLimit = 100;
 const sendLimit = 16;
 const maxAttempts = 12;
 const retryMs = 10_000;

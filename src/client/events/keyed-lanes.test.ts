@@ -27,3 +27,21 @@ test("lanes: side by side up to the limit, one after the other within a key", as
   await adding;
   deepEqual(log, ["0 x1", "10 y1", "10 x2", "20 z1", "30 done"]);
 });
+
+test("lanes: callers who share them get room in turn, never more than there is", async () => {
+  const clock = new VirtualClock();
+  const lanes = new KeyedLanes(1);
+  const log: string[] = [];
+  const caller = async (name: string) => {
+    for (const index of [1, 2]) {
+      await lanes.add(`${name}${index}`, async () => {
+        log.push(`${clock.monotonicMs()} ${name}${index}`);
+        await sleep(clock, 10);
+      });
+    }
+  };
+  const both = Promise.all([caller("a"), caller("b")]);
+  await clock.advance(100);
+  await both;
+  deepEqual(log, ["0 a1", "10 b1", "20 a2", "30 b2"]);
+});

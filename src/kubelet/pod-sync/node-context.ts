@@ -37,6 +37,8 @@ export interface NodeContext {
   readonly images: ImagePuller;
   /** Absent where pods have no control groups of their own. */
   readonly cgroups?: PodCgroups;
+  /** So long, in ms, a pod that starts as it should is not told of before it runs. */
+  readonly startingUntoldMs: number;
   readonly nodeName: string;
   readonly nodeAddress: string;
   readonly dns: NodeDns;

@@ -92,7 +92,7 @@ export class PodWorker {
       this.wake();
     });
     this.#volumes = new PodVolumes(node, this.#objects);
-    this.#starts = new ContainerStarts(node.clock);
+    this.#starts = new ContainerStarts(node.clock, node.startingUntoldMs);
     this.#inherited = inheritedHealth(pod);
     this.#devices = new PodDevices(node, (...event) => this.#tell(undefined, ...event));
     this.#resize = new PodResize({ node, tell: (...event) => this.#tell(undefined, ...event) }, pod);
@@ -421,7 +421,7 @@ export class PodWorker {
   }
 
   #touch(): void {
-    if (this.#isObjectGone || this.#isMakingSandbox) return;
+    if (this.#isObjectGone || this.#isMakingSandbox || (this.isActive && this.#starts.isUntold(this.pod, this.#runtime, this.#timers))) return;
     this.#toldRuntime = this.#runtime;
     this.#writer.touch();
   }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { listenTls } from "../../../apimachinery/listener/tls-listener.ts";
 import type { TlsListener, TlsListenerOptions } from "../../../apimachinery/listener/tls-listener.ts";
 import { TaskGroup } from "../../../base/task-group.ts";
-import { Client, userAgent } from "../../../client/index.ts";
+import { Client, KeyedLanes, userAgent } from "../../../client/index.ts";
 import { createMounts } from "../../../host/index.ts";
 import type { Programs } from "../../../host/index.ts";
 import {
@@ -42,6 +42,9 @@ const defaultPort = 10_250;
 const maxBodyBytes = 3 * 1024 * 1024;
 /** Of more nodes than these in one process, the first one's server answers for all. */
 const maxListeners = 50;
+/** Of all simulated nodes together: what is told of pods leaves room for the pods. */
+const simulatedEventsAtOnce = 4;
+const simulatedStartingUntoldMs = 1000;
 
 export async function startKubelet(context: ComponentContext): Promise<AsyncDisposable> {
   const { environment, options, certificates } = context;
@@ -180,6 +183,7 @@ async function nodeOptions(
     // The pod network is ours only where containers are.
     ...(runtime.kind === "containerd" && tellsPodCidrs(options) && { podCidrs: options.nodePodCidrs }),
     ...(runtime.kind === "containerd" && { systemLogs: "/var/log" }),
+    ...(isSimulated && { eventLanes: new KeyedLanes(simulatedEventsAtOnce), startingUntoldMs: simulatedStartingUntoldMs }),
     network: nodeNetworkCalls,
     dns: {
       clusterServers: [dnsClusterAddress(options.serviceCidrs[0]!)],

@@ -1,18 +1,31 @@
 /** What a pod's worker remembers of tries to start containers: crash back-off, why the last try failed, and when the next may be made. */
-import type { ContainerStateWaiting } from "../../../api/core-v1/types.ts";
+import type { DeepReadonly } from "../../../apimachinery/json.ts";
+import type { ContainerStateWaiting, Pod } from "../../../api/core-v1/types.ts";
 import type { Clock } from "../../../base/clock.ts";
+import type { PodRuntime } from "../pod-runtime.ts";
+import { isUntoldStart } from "../untold-start.ts";
+import type { WakeTimers } from "../wake-timers.ts";
 import { durationText, nextBackoff } from "./crash-backoff.ts";
 import type { CrashBackoff } from "./crash-backoff.ts";
 
 export class ContainerStarts {
   readonly #clock: Clock;
+  readonly #untoldUntilMs: number;
   readonly #backoffs = new Map<string, CrashBackoff>();
   readonly #waiting = new Map<string, ContainerStateWaiting>();
   readonly #heldUntilMs = new Map<string, number>();
   readonly #heldBack = new Map<string, string>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, startingUntoldMs: number) {
     this.#clock = clock;
+    this.#untoldUntilMs = startingUntoldMs > 0 ? clock.nowMs() + startingUntoldMs : 0;
+  }
+
+  /** Whether the pod's start need not be told of yet; sets the timer that ends this. */
+  isUntold(pod: DeepReadonly<Pod>, runtime: PodRuntime, timers: WakeTimers): boolean {
+    const isUntold = this.#clock.nowMs() < this.#untoldUntilMs && isUntoldStart(pod, runtime, (name) => this.#waiting.has(name));
+    timers.at("first status", isUntold ? this.#untoldUntilMs : Number.POSITIVE_INFINITY);
+    return isUntold;
   }
 
   backoff(name: string): CrashBackoff | undefined {
