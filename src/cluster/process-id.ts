@@ -22,8 +22,8 @@ export function readProcessId(dataDir: string): Promise<number | undefined> {
 export async function lockDataDirectory(dataDir: string): Promise<AsyncDisposable> {
   const path = lockOf(dataDir);
   const draft = `${path}.${randomUUID()}`;
-  await writeFile(draft, await ownText(), { mode: 0o600 });
   try {
+    await writeFile(draft, await ownText(), { mode: 0o600 });
     while (!(await linked(draft, path))) {
       const running = await readRunning(path);
       if (running !== undefined) throw taken(running, dataDir);

@@ -21,6 +21,11 @@ for (const [name, error, expected] of [
     "cannot use /x/pki/ca.key (no space is left): make room, or choose another directory with --data-dir",
   ],
   [
+    "a full disk, noticed by a write",
+    systemError({ code: "ENOSPC", syscall: "write" }),
+    "no space is left: make room, or choose another directory with --data-dir",
+  ],
+  [
     "an address of others",
     systemError({ code: "EADDRNOTAVAIL", address: "192.0.2.1" }),
     "192.0.2.1 is no address of this machine: choose one that is with --bind-address",

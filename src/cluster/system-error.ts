@@ -6,6 +6,8 @@ export function describeSystemError(error: unknown): string | undefined {
     const meaning = ofFiles[code];
     return meaning === undefined ? undefined : `cannot use ${error.path} (${meaning.what}): ${meaning.advice}`;
   }
+  // What is written through an open file has no path.
+  if (code === "ENOSPC" || code === "EDQUOT") return `${ofFiles[code]!.what}: ${ofFiles[code]!.advice}`;
   if ("address" in error && code === "EADDRNOTAVAIL") return `${String(error.address)} is no address of this machine: choose one that is with --bind-address`;
   return undefined;
 }

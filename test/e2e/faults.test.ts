@@ -241,6 +241,17 @@ describe("a second process on the same data directory", () => {
 });
 
 describe("a full disk", needsRoot, () => {
+  test("a first start is refused and leaves nothing", async () => {
+    const directory = path.join(folder, "full-disk");
+    await using disk = await smallDisk(directory);
+    await disk.fill();
+    assertFails(["up", "--data-dir", path.join(directory, "data"), ...simulated], {
+      code: 1,
+      says: /^coracle: .*no space is left\)?: make room, or choose another directory with --data-dir$/,
+    });
+    assert.deepEqual(await readdir(directory), ["filling"]);
+  });
+
   test("writes are refused with a clear Status; once there is room they are taken again", async () => {
     await using disk = await smallDisk(path.join(folder, "disk"));
     await using instance = await Instance.create(path.join(folder, "disk"));

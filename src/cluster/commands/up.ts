@@ -5,7 +5,7 @@ import { Certificates } from "../certificates/certificates.ts";
 import { keyDirectory } from "../certificates/key-store.ts";
 import { startApiServer } from "../components/apiserver/apiserver.ts";
 import { startComponents } from "../components/start-components.ts";
-import { openDataDirectory } from "../files/data-directory.ts";
+import { openDataDirectory, removeEmptyDirectory } from "../files/data-directory.ts";
 import { realEnvironment } from "../environment.ts";
 import type { Environment } from "../environment.ts";
 import { lockDataDirectory, removeProcessId, writeProcessId } from "../process-id.ts";
@@ -17,7 +17,10 @@ import type { UpOptions } from "./up-options.ts";
 export async function runUp(options: UpOptions): Promise<void> {
   const environment = realEnvironment(options.isVerbose);
   const { isNew } = await openDataDirectory(options.dataDir);
-  await using _lock = await lockDataDirectory(options.dataDir);
+  await using _lock = await lockDataDirectory(options.dataDir).catch(async (error: unknown) => {
+    if (isNew) await removeEmptyDirectory(options.dataDir);
+    throw error;
+  });
   try {
     await runOn(options, environment);
     // Last of all: `coracle down` waits for it.
