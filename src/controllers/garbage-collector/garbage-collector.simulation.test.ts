@@ -57,6 +57,8 @@ simulate("no orphan stays and nothing owned goes", setting, ({ cluster, client, 
     },
     check({ kind, object, old }) {
       if (kind !== "ConfigMap" || old === undefined || old.metadata.namespace !== "default" || killed.has(old.metadata.uid ?? "")) return;
+      // What was on its way out before another took it up goes all the same.
+      if (old.metadata.deletionTimestamp !== undefined) return;
       const isGoing = object === undefined || (object.metadata.deletionTimestamp !== undefined && old.metadata.deletionTimestamp === undefined);
       const live = all().filter(({ metadata }) => metadata.deletionTimestamp === undefined || !(metadata.finalizers ?? []).includes("foregroundDeletion"));
       const kept = new Set(object?.metadata.ownerReferences?.map(({ uid }) => uid));
