@@ -51,6 +51,7 @@ test("a primary that only crashed is started again, without a failover", async (
   await using _ = cluster;
   await cluster.apply(orders());
   await cluster.until(() => isReady());
+  await cluster.until(async () => (await database()).status?.synchronous?.length === 1);
   const { term } = (await database()).status!;
   world.crash("orders-0", 1500);
   await cluster.until(() => world.primary === undefined, "5s");

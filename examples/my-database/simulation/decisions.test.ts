@@ -1,6 +1,7 @@
 /** Seeds of `trial.ts`: as many as CORACLE_TRIALS says, or ten for each of CORACLE_SEEDS (20). A failure prints its seed. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { instancesNeeded } from "../decide.ts";
 import { Trial } from "./trial.ts";
 
 const first = Number(process.env["CORACLE_FIRST_SEED"] ?? 1);
@@ -14,4 +15,9 @@ test(`whatever fails, nothing acknowledged is lost, and never can two acknowledg
       throw new assert.AssertionError({ message: `seed ${seed}: ${cause instanceof Error ? cause.message : String(cause)}` });
     }
   }
+});
+
+test("whoever is needed is not scaled away, also while there is no pod of it", () => {
+  assert.equal(instancesNeeded({ replicas: 1, record: { primary: "db-1", synchronous: ["db-2"] }, members: [] }), 3);
+  assert.equal(instancesNeeded({ replicas: 2, record: { primary: "db-0", synchronous: [] }, members: [] }), 2);
 });
