@@ -137,3 +137,15 @@ test("server: who may nothing gets nothing, in words", async () => {
   match(allowed.json["message"] as string, /User "eve" cannot get/);
   equal((await ask({ client }, "GET", "/version")).status, 200);
 });
+
+test("server: one that ends answers what is under way, and turns away what comes but questions about its health", async () => {
+  const cluster = await TestCluster.start();
+  const post = (name: string) => ask(cluster, "POST", configMaps, { kind: "ConfigMap", apiVersion: "v1", metadata: { name } });
+  const underWay = post("a");
+  const ended = cluster.close();
+  const late = await post("b");
+  deepEqual([late.status, late.headers["retry-after"], late.text], [429, "5", "The apiserver is shutting down, please try again later.\n"]);
+  equal((await ask(cluster, "GET", "/livez")).status, 200);
+  equal((await underWay).status, 201);
+  await ended;
+});

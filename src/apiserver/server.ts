@@ -102,6 +102,9 @@ export class ApiServer {
   readonly #tasks: TaskGroup;
   readonly #finishedHooks = new Set<string>();
   readonly #shutdown = new AbortController();
+  /** Requests that have no answer yet. */
+  #active = 0;
+  #onIdle: (() => void) | undefined;
 
   constructor(options: ApiServerOptions) {
     this.#tasks = new TaskGroup({ onFailure: (name, error) => options.log.error("API server task failed", { name, error }) });
@@ -132,16 +135,52 @@ export class ApiServer {
   }
 
   /** Answers one request; never rejects. */
-  readonly handle = (request: ApiRequest): Promise<ApiResponse> => handleRequest(this.#state, request, this.#endpoint);
+  readonly handle = async (request: ApiRequest): Promise<ApiResponse> => {
+    if (this.#state.isShuttingDown && !isHealthPath(request.path)) return shuttingDown();
+    this.#active++;
+    try {
+      return await handleRequest(this.#state, request, this.#endpoint);
+    } finally {
+      this.#active--;
+      if (this.#active === 0) this.#onIdle?.();
+    }
+  };
 
-  /** Ends watches and background work. The store stays open: who opened it closes it. */
+  /**
+   * Takes no further requests, lets those under way be answered, ends watches and background work. The store stays open: who opened it closes
+   * it. What was answered is in the audit.
+   */
   async close(): Promise<void> {
     this.#state.isShuttingDown = true;
     this.#shutdown.abort(new DOMException("the server is shutting down", "AbortError"));
+    await this.#answered();
     await this.#tasks.close();
+    // What waited for the store to be followed has failed: that is told, too.
+    await this.#answered();
     this.#state.flowControl?.close();
     await this.#state.audit?.close();
   }
+
+  /** Resolves when nothing is under way, or has not come to an end for a while. */
+  async #answered(): Promise<void> {
+    if (this.#active === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onIdle = resolve;
+    const cancel = this.#state.clock.after(drainMs, resolve);
+    await promise;
+    cancel();
+  }
+}
+
+const drainMs = 1000;
+
+function isHealthPath(path: string): boolean {
+  return /^\/(healthz|livez|readyz)(\/|$)/.test(path);
+}
+
+function shuttingDown(): ApiResponse {
+  const headers = { "content-type": "text/plain; charset=utf-8", "retry-after": "5" };
+  return { status: 429, headers, body: { kind: "bytes", bytes: Buffer.from("The apiserver is shutting down, please try again later.\n") } };
 }
 
 /** Where everybody may do everything, strangers may do nothing: upstream resets `--anonymous-auth` so. */

@@ -4,6 +4,7 @@ export type { CallOptions, ClientOptions, ObjectList, SubresourceAddress, Subres
 export { discoverResources, preferredResources, resourceOfKind } from "./discovery.ts";
 export type { DiscoveredResource, DiscoveredSubresource } from "./discovery.ts";
 export { edited } from "./objects/edited.ts";
+export { ensureObject } from "./objects/ensure-object.ts";
 export { eventName } from "./events/event-name.ts";
 export { buildEvent, EventRecorder } from "./events/event-recorder.ts";
 export { KeyedLanes } from "./events/keyed-lanes.ts";

@@ -11,7 +11,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
 import { TaskGroup } from "../base/task-group.ts";
-import { Client, EventRecorder, InformerSet, referenceTo, resources, splitKey } from "../client/index.ts";
+import { Client, ensureObject, EventRecorder, InformerSet, referenceTo, resources, splitKey } from "../client/index.ts";
 import { createAction, defineController, deleteAction, eventAction, ownKey, patchAction, watch } from "../operator/index.ts";
 import type { Controller, ControllerContext } from "../operator/index.ts";
 import type { VolumeDirectories } from "./directories.ts";
@@ -33,9 +33,7 @@ export function createProvisioner(options: ProvisionerOptions): { run(signal: Ab
   return {
     run: async (signal) => {
       const client = new Client({ transport, clock, userAgent: "coracle-local-path", signal });
-      await client.create(resources.storageClasses, defaultStorageClass, { signal }).catch((error: unknown) => {
-        if (!isAlreadyExists(error)) throw error;
-      });
+      await ensureObject(client, resources.storageClasses, defaultStorageClass, { clock, signal });
       const events = new EventRecorder({ client, clock, random, log, component: provisionerName });
       const informers = new InformerSet({ client, clock, random, log });
       const group = new TaskGroup({ parent: signal, onFailure: (name, error) => log.error("A part of the provisioner failed", { name, error }) });

@@ -156,7 +156,13 @@ export class TestCluster<Time extends PassingClock = VirtualClock> implements As
     const groups = [...this.#running.values()].reverse();
     this.#running.clear();
     for (const group of groups) await group.close();
-    await this.#server.close();
+    const closing = this.#server.close();
+    let isClosed = false;
+    void closing.finally(() => (isClosed = true)).catch(() => undefined);
+    await loopTurn();
+    // What is under way gets some time.
+    while (!isClosed && (await this.clock.next(this.clock.nowMs() + 60_000))) await loopTurn();
+    await closing;
     await this.#store.close();
     await loopTurn();
     invariant(this.#requests.active === 0, `${this.#requests.active} requests are still open`);

@@ -90,8 +90,11 @@ function claimSnapshot(namespace: string, name: string, { caches, hasGroups }: S
   return { claim, podOf, isGroupUsing };
 }
 
-function keysOfPod(pod: DeepReadonly<Pod>): string[] {
-  return [podKey(pod), ...claimsOfPod(pod)];
+/** The pod, the claims that it names, and those that were made for it although its status does not tell: an answer may have been lost. */
+function keysOfPod(pod: DeepReadonly<Pod>, caches: Caches): string[] {
+  const owned = caches.of(resources.resourceClaims).byIndex("owner", pod.metadata.uid ?? "");
+  const made = owned.map(({ metadata }) => claimKey(metadata.namespace ?? "", metadata.name ?? ""));
+  return [...new Set([podKey(pod), ...claimsOfPod(pod), ...made])];
 }
 
 /** The group, its pods, whose statuses name its claims, and its claims. */

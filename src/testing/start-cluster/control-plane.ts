@@ -31,7 +31,10 @@ const provisionerUser = "system:serviceaccount:kube-system:coracle-local-path";
 /** Volumes for claims, by the default StorageClass; their directories are only names. */
 export const storage: ClusterComponent = async (context) => {
   const { transportFor, clock, random, log, signal } = context;
-  await ensureComponentRole({ environment: { clock }, transportFor }, { name: "system:coracle-local-path", user: provisionerUser, rules: provisionerRules() });
+  await ensureComponentRole(
+    { environment: { clock }, transportFor, signal },
+    { name: "system:coracle-local-path", user: provisionerUser, rules: provisionerRules() },
+  );
   const transport = transportFor({
     username: provisionerUser,
     groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"],
